@@ -17,7 +17,7 @@ interface Round {
   p50Us: number;
 }
 
-/** What checkouts are compared by: the size of the answers, and the upstream's connections. */
+/** The cases that are compared: an answer size, and whether the upstream keeps connections open or closes them. */
 export const CASES = ['small-keep', 'small-close', 'large-keep', 'large-close'] as const;
 
 /** Compares all cases, or only one. */

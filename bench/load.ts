@@ -12,7 +12,7 @@ export interface LoadTarget {
 }
 
 export interface LoadJob extends LoadTarget {
-  /** Programs that share the connections with the first one. Not for calls at a fixed rate. */
+  /** Further programs, over which the connections are spread too. Not for calls at a fixed rate. */
   others?: LoadTarget[];
   connections: number;
   /** Sends at this rate, whether or not calls are answered, and opens a connection whenever none is free. */

@@ -8,14 +8,14 @@ export interface BenchOptions {
   isQuick: boolean;
   /** Name of the only scenario to run, or of the only case to compare; null runs all. */
   only: string | null;
-  /** The other checkout to compare this one with. */
+  /** The other checkout, with which this checkout is compared. */
   compare: string | null;
 }
 
 /** The names that `--only` accepts. */
 interface Names {
   scenarios: readonly string[];
-  /** Together with `--compare`. */
+  /** Names accepted together with `--compare`. */
   cases: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export function readCpuMs(pid: number): number {
   return listFamily(pid).reduce((sum, member) => sum + readOwnCpuMs(member), 0);
 }
 
-/** How often the threads gave up the processor to wait: each time, something woke them before. */
+/** How often the threads gave up the processor to wait. This counts wake-ups: something ended each wait. */
 export function readWakeUps(pid: number): number {
   const readThread = (status: string) => Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
   return listFamily(pid).reduce((sum, member) => sum + sumThreads(member, 'status', readThread), 0);

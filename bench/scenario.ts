@@ -84,7 +84,7 @@ export function times(rounds: readonly number[]): string {
 
 export function printMedian(rounds: readonly number[], digits: number): string {
   const text = findMedian(rounds).toFixed(digits);
-  // A value just below zero.
+  // A value just below zero would be shown as -0.
   return Number(text) === 0 ? text.replace('-', '') : text;
 }
 
@@ -96,7 +96,7 @@ export function findMedian(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Quotients of the rounds that were run one after the other. */
+/** Divides the value of each round by the value of the round that was run beside it. */
 export function divideRounds(rounds: readonly number[], by: readonly number[]): number[] {
   return rounds.slice(0, by.length).map((value, index) => value / by[index]!);
 }

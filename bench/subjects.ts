@@ -23,7 +23,7 @@ export interface Subject {
 }
 
 export const PROXY = 'erp-proxy, everything on';
-/** The minimal program for each mode, with which the others are compared. */
+/** The minimal program for each mode, with which the other subjects are compared. */
 export const FLOORS: Record<ConnectionMode, string> = {
   keep: 'by hand: node:http, undici',
   close: 'by hand: node:http, bare sockets',

@@ -14,13 +14,18 @@ export type ConnectionMode = 'keep' | 'close';
 export interface UpstreamPorts {
   small: Record<ConnectionMode, number>;
   large: Record<ConnectionMode, number>;
-  /** 200 MB. */
+  /** The port that answers with 200 MB. */
   huge: number;
-  /** A megabyte of records with fields of the usual types, and their types for `fields_get`. */
+  /**
+   * The port that answers with a megabyte of records with fields of the usual types, or with their types for
+   * `fields_get`.
+   */
   records: number;
-  /** A few such records. The message `opened` asks how many connections these ports have got so far. */
+  /**
+   * Ports that answer with a few such records. The message `opened` asks for the number of their connections so far.
+   */
   fewRecords: Record<ConnectionMode, number>;
-  /** Holds all answers between the messages `hold` and `release`. */
+  /** The port that holds all answers between the messages `hold` and `release`. */
   held: number;
   /**
    * Small answers over TLS, for `localhost`. The message `handshakes` asks for the number of connections that these
@@ -84,7 +89,7 @@ async function serve(): Promise<void> {
   process.on('message', (message) => {
     if (message === 'hold') isHolding = true;
     if (message === 'release') {
-      // A call that arrives later would wait for ever.
+      // Calls that arrive after the release are answered at once: nothing would release them later.
       isHolding = false;
       for (const socket of held.splice(0)) release(socket, '');
     }

@@ -20,7 +20,7 @@ interface Round {
 
 export async function measureHungUpstream(parent: string, isQuick: boolean): Promise<Table> {
   const queued = await measure(parent, isQuick, {});
-  // With a concurrency limit above their number, all calls are sent and none waits in the queue.
+  // With a concurrency limit above the number of hanging calls, all of them are sent and none waits in the queue.
   const concurrency = String(2 * HANGING);
   const sent = await measure(parent, isQuick, {
     'upstream.concurrency': concurrency,

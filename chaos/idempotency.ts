@@ -39,7 +39,7 @@ export interface IdempotencyProof {
   uncertainRun: number;
   /** Number of connections to Odoo for each way in which they ended. */
   fates: OdooRecord['fates'];
-  /** Creates with a forbidden result, by their markers. */
+  /** Creates that ran more than once, by their markers. */
   duplicates: string[];
   confirmedMissing: string[];
   confirmedWithOtherId: string[];

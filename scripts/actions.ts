@@ -26,7 +26,7 @@ function fence(value: unknown): string {
   return `\`\`\`json\n${print(value, '')}\n\`\`\`\n`;
 }
 
-/** On one line if it fits, else with a line for each member. */
+/** Prints the value on one line if it fits, otherwise with a line for each member. */
 function print(value: unknown, indent: string): string {
   const line = printLine(value);
   const isSimple = typeof value !== 'object' || value === null;

@@ -41,7 +41,7 @@ for (const instance of instances) {
 console.log(failures === 0 ? '\nNothing got through.' : `\n${failures} got through or could not be made.`);
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** Returns the number of attacks that failed to be refused. */
+/** Returns the number of attacks that were not refused, or failed. */
 async function runAttacks(target: Target, only: string): Promise<number> {
   let count = 0;
   for (const { name, versions: [first, last] = [14, 19], run } of ATTACKS) {

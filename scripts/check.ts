@@ -12,9 +12,9 @@ import { describeFailures, readTestReport } from './test-report.ts';
 
 interface Stage {
   name: string;
-  /** The command as a person would type it in the root of the repository. */
+  /** The command that a person would type in the root of the repository. */
   command: string;
-  /** Whether it runs tests, which write a report. */
+  /** Whether the stage runs tests, which write a report. */
   hasTests?: boolean;
 }
 
@@ -62,7 +62,7 @@ try {
   rmSync(reportFolder, { recursive: true, force: true });
 }
 
-/** Prints one line for a stage that passed, and its failures otherwise. */
+/** Prints one line for a stage that passed, or the failures of the stage. */
 async function runStage(stage: Stage): Promise<Counts> {
   const startedMs = performance.now();
   const reportFile = join(reportFolder, `${stage.name}.json`);
@@ -78,7 +78,7 @@ async function runStage(stage: Stage): Promise<Counts> {
     process.stdout.write(`       slow: ${seconds.toFixed(1)} s ${file}\n`);
   }
   if (!passed) {
-    // Without a failed test, the output tells the reason: a tool's findings, or an error outside of any test.
+    // If no test failed, the output has the reason: a tool's findings, or an error outside any test.
     const failures = report?.failures.length
       ? `${cutDetails(output)}\n${describeFailures(report.failures)}`
       : `${output.trimEnd()}\n`;
@@ -90,7 +90,7 @@ async function runStage(stage: Stage): Promise<Counts> {
     : { passed: report.passed, failed, skipped: report.skipped };
 }
 
-/** Vitest's own part about failures, with differences and lines of code, which its report does not have. */
+/** The part of Vitest's output about failures, with differences and lines of code, which its report does not have. */
 function cutDetails(output: string): string {
   const lines = output.split('\n');
   const start = lines.findIndex((line) => /⎯ Failed (Tests|Suites) /.test(line));
@@ -98,14 +98,14 @@ function cutDetails(output: string): string {
 }
 
 function run(command: string): Promise<{ passed: boolean; output: string }> {
-  // The tools start with `#!/usr/bin/env node`, so PATH must begin with the Node that runs this script.
+  // The tools start with `#!/usr/bin/env node`, so PATH must begin with the folder of the Node that runs this script.
   const path = [dirname(process.execPath), join(root, 'node_modules/.bin'), process.env['PATH']];
   return new Promise((resolve) => {
     let output = '';
     const child = spawn(command.replace(/^npx /, ''), {
       shell: true,
       cwd: root,
-      // Colours would break what is searched in the output; vitest turns them on if CI is set.
+      // Colours would prevent finding texts in the output; vitest turns them on if CI is set.
       env: { ...process.env, PATH: path.join(delimiter), NO_COLOR: '1', FORCE_COLOR: undefined },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -16,7 +16,7 @@ import { makeSignInLink } from '../packages/server/src/cli/sign-in-link.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = 'packages/server/src/main.ts';
 const SANDBOX = 'http://127.0.0.1:8069';
-/** The console sends requests there (packages/console/vite.config.ts). */
+/** The console sends its requests to this address (packages/console/vite.config.ts). */
 const PROXY = 'http://127.0.0.1:8787';
 const CONSOLE = 'http://localhost:5173';
 
@@ -56,7 +56,7 @@ process.stdout.write(
   `\nConsole, signed in: ${makeSignInLink(token, CONSOLE).url}\nCtrl-C ends everything.\n\n`,
 );
 
-/** If one of them cannot run, the others end, too. */
+/** If one of the programs cannot run, the others end too. */
 function start(command: string, args: readonly string[], stdout: 'ignore' | 'inherit'): void {
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', stdout, 'inherit'] });
   child.once('exit', () => void stop());

@@ -13,7 +13,7 @@ import { renderActions } from './actions.ts';
 import { renderErrors } from './errors.ts';
 
 interface Page {
-  /** Relative to the root of the repository. */
+  /** The path of the page, relative to the root of the repository. */
   path: string;
   render: () => string;
 }

@@ -146,7 +146,7 @@ That status becomes \`code\`, and \`data\` follows the tables above.
 }
 
 function renderRow(cells: (string | number)[]): string {
-  // A `|` ends the cell even inside a code span.
+  // A `|` ends a cell even inside a code span.
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 }
 

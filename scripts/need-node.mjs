@@ -1,6 +1,6 @@
 /**
- * Says in one sentence that Node is too old. Plain JavaScript, loaded with `node --import` ahead of a script, because an
- * old Node cannot read TypeScript and would fail with a riddle.
+ * Says in one sentence that Node is too old. Plain JavaScript, loaded with `node --import` ahead of a script, because
+ * an old Node cannot read TypeScript and would fail with an obscure error.
  */
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {

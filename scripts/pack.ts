@@ -15,20 +15,20 @@ import { findRepository } from './pack/repository.ts';
 import { root } from './pack/root.ts';
 
 interface Pack {
-  /** Folder of the package, relative to the root. */
+  /** The folder of the package, relative to the root. */
   source: string;
-  /** Files of the repository that the tarball also has, relative to the root. */
+  /** Files of the repository that are also part of the tarball, relative to the root. */
   extra: readonly string[];
-  /** Fills the folder of the package. */
+  /** Writes the files of the package into a folder. */
   build(folder: string): Promise<Built>;
 }
 
 interface Built {
-  /** Members of the package.json. */
+  /** Further members for its package.json. */
   manifest: Partial<Manifest>;
   /** The dependencies that the package contains. */
   bundled: readonly string[];
-  /** Files and folders of the package beside `dist`. */
+  /** Files and folders of the package in addition to `dist`. */
   files: readonly string[];
 }
 
@@ -47,7 +47,7 @@ const PACKS: readonly Pack[] = [
   },
   {
     source: 'packages/client',
-    // Its README links to them.
+    // The README of the client links to these pages.
     extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map(
       (name) => `docs/${name}.md`,
     ),
@@ -63,7 +63,7 @@ for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
 
-/** Returns the name of the file. */
+/** Returns the name of the tarball. */
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
   try {

@@ -34,7 +34,7 @@ if (isDryRun || problems.length === 0) {
   for (const command of listCommands()) runCommand(command);
 }
 
-/** The steps in their order. What cannot be undone comes last. */
+/** The steps in their order. Steps that cannot be undone come last. */
 function listCommands(): Command[] {
   const name = image ?? '<image>';
   const chartVersion = readMember(`${CHART}/Chart.yaml`, 'version');
@@ -60,7 +60,7 @@ function listTarballs(): string[] {
     .map((path) => `./out/${readJson(path).name.replace('@', '').replace('/', '-')}-${version}.tgz`);
 }
 
-/** What would make the release wrong or fail, as sentences. */
+/** Problems that would make the release wrong or fail, as sentences. */
 function findProblems(): string[] {
   const found: string[] = [];
   if (run('git', 'status', '--porcelain') !== '')

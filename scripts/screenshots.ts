@@ -100,7 +100,7 @@ async function takePicture(path: string, file: string, width: number, colorSchem
     if (path === PLAYGROUND) await page.getByRole('button', { name: 'Run', exact: true }).click();
     // Charts and editors load after the page.
     await page.waitForTimeout(1500);
-    // The click has scrolled to its button.
+    // The click has scrolled down to the button.
     await page.evaluate('scrollTo(0, 0)');
     await page.screenshot({ path: file, fullPage: lookFolder !== undefined, animations: 'disabled' });
     process.stdout.write(`${file} first paint ${await readFirstPaintMs(page)} ms\n`);

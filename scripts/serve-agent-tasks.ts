@@ -10,9 +10,9 @@ export interface TaskOptions {
   port: number;
   /** The version that the sandbox simulates. */
   version: NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['version']>;
-  /** A list of texts as JSON; null: the office tasks of the tests. */
+  /** A JSON file with a list of texts; null: the office tasks of the tests. */
   tasksFile: string | null;
-  /** Gets all calls and answers as JSON. */
+  /** The file that gets all calls and answers as JSON. */
   reportFile: string;
 }
 
@@ -30,12 +30,12 @@ interface Task {
 }
 
 interface OfficeTasks {
-  /** Records that the tasks need beside those of the sandbox: model and values. */
+  /** Records that the tasks need in addition to those of the sandbox: model and values. */
   setup: [string, object][];
   tasks: { task: string }[];
 }
 
-/** The last answer is sent meanwhile. */
+/** Time before the process ends, so that the last answer is sent. */
 const EXIT_MS = 200;
 const OFFICE_TASKS = new URL('../packages/server/test/data/office-tasks.json', import.meta.url);
 
@@ -73,12 +73,12 @@ interface TrialParts {
   tasks: readonly string[];
   reportFile: string;
   client: Client;
-  /** What the person was asked since the last call. */
+  /** Questions to the person since the last call. */
   questions: string[];
   reset(): Promise<void>;
 }
 
-/** The tasks, one after the other, and the report about them. */
+/** Runs the tasks, one after the other, and writes the report about them. */
 class Trial {
   readonly #parts: TrialParts;
   readonly #report: Task[] = [];
@@ -161,7 +161,7 @@ async function storeInstance({ app }: ErpProxy, { url, db, users }: Sandbox): Pr
   await app.instances.add({ name: 'prod', url, db, user_id, api_key, allow_private: true });
 }
 
-/** A client whose person agrees to everything. `questions` gets what the person is asked. */
+/** Connects a client whose person agrees to everything. The texts that the person is asked are added to `questions`. */
 async function connect({ url, key }: ErpProxy, questions: string[]): Promise<Client> {
   const client = new Client(
     { name: 'try-agent', version: '1.0.0' },

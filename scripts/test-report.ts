@@ -1,4 +1,4 @@
-/** Reads vitest's JSON report: counts, failed tests and slow files. Knows nothing about the stages of a check. */
+/** Reads vitest's JSON report: counts, failed tests and slow files. Independent of the stages of a check. */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -6,7 +6,7 @@ export interface TestReport {
   passed: number;
   failed: number;
   skipped: number;
-  /** In the order in which they failed. A file that did not load is one failure without a name. */
+  /** The failures in the order in which they occurred. A file that did not load is one failure without a name. */
   failures: TestFailure[];
   /** Test files that took longer than {@link SLOW_SECONDS}, the slowest first. */
   slow: { file: string; seconds: number }[];
@@ -43,9 +43,11 @@ interface VitestReport {
 }
 
 const SLOW_SECONDS = 10;
-/** Lines of a failure that are printed: the message and the frames of our own files. */
+/** Maximum number of printed lines of a failure: the message and the frames of our own files. */
 const LINES_MAX = 40;
-/** Failures between the first and the last that are listed, each by its name and the first line of its message. */
+/**
+ * Maximum number of failures between the first and the last that are listed by name and first line of their message.
+ */
 const NAMES_MAX = 50;
 
 /** Null if there is no report: vitest ended before it could write one. */
@@ -86,7 +88,10 @@ export function readTestReport(file: string, root: string): TestReport | null {
   };
 }
 
-/** What failed first and last with the commands that repeat it, and the names of what failed between. */
+/**
+ * Describes the first and the last failures with the commands that repeat them, and lists the names of the other
+ * failures.
+ */
 export function describeFailures(failures: readonly TestFailure[]): string {
   const [first] = failures;
   if (first === undefined) return '';

@@ -26,7 +26,7 @@ async function serve(): Promise<void> {
     tasksFile: TASKS ?? null,
     reportFile: words[0] ?? 'agent-report.json',
   };
-  // Loaded here: the other commands need none of it, and the model waits for them.
+  // Loaded only here: the other commands do not need it, and the model waits for them.
   const { serveTasks } = await import('./serve-agent-tasks.ts');
   await serveTasks(options);
 }

@@ -17,7 +17,7 @@ const CALLS = {
   read: { action: 'read', params: [[1]], keyword: { fields: ['name'] } },
   'search-read': { action: 'search_read', params: [[]], keyword: { fields: ['name'], limit: 5 } },
 } as const;
-/** Warm: code that only the first requests run does not count. */
+/** Number of requests before the measured one, so that code which only the first requests run does not count. */
 const WARM_REQUESTS = 30;
 
 const { positionals, values } = parseArgs({
@@ -77,7 +77,7 @@ for (const name of wanted) {
   const run = REQUESTS[name];
   if (run === undefined)
     throw new Error(`Unknown request ${name}; there are ${Object.keys(REQUESTS).join(', ')}.`);
-  // A delivery takes seconds, because the proxy reads changes every five.
+  // A delivery takes seconds, because the proxy reads changes only every five seconds.
   const warmRequests = name === 'webhook' ? 1 : WARM_REQUESTS;
   for (let request = 0; request < warmRequests; request++) await run();
   await ask(subject, { reset: true });

@@ -18,9 +18,9 @@ const ROUNDS = 2;
 /** Files that the process opens in addition to two sockets for each call. */
 const OTHER_FILES = 60;
 const AGE_MS = 1000;
-/** If no further call arrives for this time after the first, the others were refused. */
+/** If no call arrives for this time after the first one, the remaining calls were refused. */
 const SILENCE_MS = 3000;
-/** Targets: the last answer, as a multiple of the floor's; peak memory. */
+/** Targets: the time of the last answer as a multiple of the minimal program's, and peak memory. */
 const FLOOR_FACTOR_MAX = 2;
 const PEAK_MEBIBYTES_MAX = 600;
 
@@ -35,7 +35,7 @@ interface Burst {
   halfSentMs: number;
   medianMs: number;
   lastMs: number;
-  /** The longest of the calls to another server; 0 if there was none. */
+  /** The longest time of a call to another server; 0 if there was none. */
   otherMs: number;
   cpuUs: number;
   peakBytes: number;
@@ -109,7 +109,9 @@ async function measureHeld(bench: Bench, other: HelperProcess): Promise<Table> {
   };
 }
 
-/** The same with default settings and an upstream that answers at once: the limiter of the database has a queue. */
+/**
+ * Measures the burst with default settings and an upstream that answers at once: the database's limiter has a queue.
+ */
 async function measureDefaults(bench: Bench, other: HelperProcess): Promise<Table> {
   const result = await runProxy(bench, {}, bench.ports.small.close, other);
   return {

@@ -27,7 +27,7 @@ export const idle: Scenario = {
         calls: bench.isQuick ? 200 : 5000,
         bodyBytesMin: SMALL_BYTES - 20,
       });
-      // What the calls leave behind is not idle time. V8 collects their garbage eight seconds later.
+      // Garbage collection after the calls is not idle work: V8 does it up to eight seconds after them.
       await sleep(bench.isQuick ? 500 : 12_000);
       const ms = bench.isQuick ? 2000 : 20_000;
       const [ofProgram, ofTimer] = await Promise.all([

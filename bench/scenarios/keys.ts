@@ -20,7 +20,7 @@ import {
 import { SMALL_BYTES } from '../upstream.ts';
 
 const HASH_SECRET = 'the secret of a bench, forgotten after it';
-/** More than the proxy keeps in memory, so that it must read the key of each call from the store. */
+/** More keys than the proxy keeps in memory, so that it must read the key of each call from the store. */
 const USED_KEYS = 20_000;
 /** Higher ratios are more than noise between rounds. */
 const NOISE = 1.1;

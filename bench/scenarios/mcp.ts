@@ -46,12 +46,12 @@ interface Row {
   program: Program;
   /** The requests of one unit, sent in turn. */
   requests: Buffer[];
-  /** The row of the execute call that a tool makes; null for that row itself. */
+  /** The row of the execute call that the tool makes; null for the rows of execute calls. */
   execute: Row | null;
   cpuUs: number[];
   p50Ms: number[];
   peakBytes: number;
-  /** Most connections to the upstream that were opened in one round. */
+  /** Maximum number of connections to the upstream that a round opened. */
   opened: number;
 }
 

@@ -23,19 +23,19 @@ const CONNECTIONS = 16;
 const POLICY_RULES = 50;
 const RATIO_MAX = 1.2;
 const NORMALIZED_RATIO_MAX = 4;
-/** More than a bench makes. */
+/** A limit that no run reaches. */
 const MANY = 100_000_000;
 
 interface Option {
   name: string;
   program: Program;
-  /** The same call without the option; null for such a call itself. */
+  /** The same call without the option; null for a call without options. */
   base: Option | null;
-  /** The largest ratio that meets the target; null: any. */
+  /** The largest ratio that meets the target; null: there is no target. */
   ratioMax: number | null;
   /** Minimum size of an answer, in bytes. */
   answerBytes: number;
-  /** Number of calls for each one of a small answer. */
+  /** Number of calls, as a share of the number of calls with small answers. */
   callsShare: number;
   makeRequests: (calls: number) => Buffer[];
   cpuUs: number[];
@@ -106,7 +106,7 @@ async function prepare(
   await storeInstance(program, port);
   const named = changeBody(read, { erp_instance: { name: 'prod' } });
   const plainWrite = add('a write', null, repeat(write));
-  // Each call writes to a store on disk.
+  // Each call writes to a store on disk, so there is no target.
   const storing = { ratioMax: null };
   const ofRecords = { answerBytes: RECORDS_BYTES, callsShare: 0.1 };
   const records = (headers = {}) => {
@@ -145,7 +145,7 @@ async function prepare(
   ];
 }
 
-/** The model of the calls is the last one. Half of the others are patterns. */
+/** The last rule is for the model of the calls. Half of the other rules have patterns. */
 function buildPolicy(rules = POLICY_RULES): object {
   const names = Array.from({ length: rules - 1 }, (_, index) =>
     index % 2 === 0 ? `x_custom.model_${index}` : `x_module_${index}.*`,
@@ -208,7 +208,7 @@ function tabulate(rows: readonly Option[], hasRedis: boolean) {
   };
 }
 
-/** Whether a server accepts connections there. */
+/** Whether a server accepts connections at the address. */
 function answers({ hostname, port }: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port || 6379) });

@@ -26,7 +26,7 @@ const CONNECTIONS = 16;
 const FAILED_SHARE_MAX = 0.002;
 const NODE_PEERS = ['@fastify/http-proxy', 'http-proxy'];
 
-/** Servers that few machines have installed: multiples of the floor, in the order of the columns. */
+/** Results of servers that are rarely installed, as multiples of the minimal program's, in the order of the columns. */
 const EARLIER = {
   date: '2026-11-22',
   note: 'Rows with a date are ratios of an earlier run, because these servers are not installed here: 2 cores (AMD EPYC), 24 GiB, linux, Node 24.21.0. Both sides of each ratio are from that run. Rounds were shorter than those of a full run, and other programs ran on the machine.',

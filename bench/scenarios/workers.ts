@@ -27,7 +27,7 @@ import { SMALL_BYTES } from '../upstream.ts';
 const GAIN_MIN = 1.8;
 const CONNECTIONS = 32;
 /**
- * Connections are opened a few at a time. Node's cluster gives most of those that arrive at once to the worker that
+ * Connections are opened a few at a time. Node's cluster gives most connections that arrive at once to the worker that
  * runs at that moment, and a worker with few calls is measured while its code is cold.
  */
 const CONNECTIONS_AT_ONCE = 2;
@@ -40,7 +40,7 @@ interface Measured {
   name: string;
   /** Worker processes in all. */
   workers: number;
-  /** They share the calls. */
+  /** Programs over which the calls are spread. */
   programs: { subject: RunningSubject; request: Buffer }[];
   cpuUs: number[];
   callsPerSecond: number[];

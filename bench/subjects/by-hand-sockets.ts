@@ -15,7 +15,7 @@ export async function start(upstreamPort: number): Promise<number> {
       send(upstreamPort, request.url ?? '/', body, response);
     });
   });
-  // As many as the proxy: a burst must not depend on connections that the kernel drops.
+  // The proxy's backlog: the result of a burst must not depend on connections that the kernel drops.
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;

@@ -6,15 +6,15 @@
  *     php quotations.php customer 1001 'Azure Interior'
  *     php quotations.php confirm 1
  *
- * ERP_PROXY_URL, ERP_PROXY_KEY and ERP_PROXY_INSTANCE name the proxy, the client key and the stored instance. The program
- * needs no extension of PHP.
+ * ERP_PROXY_URL, ERP_PROXY_KEY and ERP_PROXY_INSTANCE name the proxy, the client key and the stored instance. The
+ * program needs no extension of PHP.
  */
 declare(strict_types=1);
 
 const ATTEMPTS = 4;
 const READS = ['search_read', 'read', 'search', 'search_count', 'fields_get'];
 
-/** An error of the proxy or of Odoo. `type` is one of docs/errors.md. */
+/** An error of the proxy or of Odoo. `type` is one of the types in docs/errors.md. */
 final class ProxyError extends Exception
 {
     public function __construct(
@@ -33,7 +33,7 @@ final class NoAnswer extends Exception
 {
 }
 
-/** Calls a method. The same bytes are sent again if that is safe. */
+/** Calls a method. The same bytes are sent again if a repetition is safe. */
 function call(string $model, string $method, array $params = [], array $keyword = [], ?string $idempotencyKey = null): mixed
 {
     $body = json_encode([
@@ -92,7 +92,9 @@ function send(string $body, ?string $idempotencyKey): mixed
     throw new ProxyError($message, $data['type'], $data['retryable'], $requestId, (float) ($found['retry-after'] ?? 0));
 }
 
-/** Yields all records, each once: a page begins behind the last id, so that new records move nothing. */
+/**
+ * Yields each record once: a page begins after the last id of the previous one, so that new records do not shift pages.
+ */
 function readPages(string $model, array $domain, array $fields, int $size): Generator
 {
     $last = 0;
@@ -114,7 +116,7 @@ function listQuotations(): void
     }
 }
 
-/** The number is that of the shop: the same number never creates a second customer. */
+/** `$number` is the customer's number in the shop: the same number never creates a second customer. */
 function createCustomer(string $number, string $name): void
 {
     $values = ['name' => $name, 'ref' => $number];

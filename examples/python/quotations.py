@@ -23,7 +23,7 @@ NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 
 
 class ProxyError(Exception):
-    """An error of the proxy or of Odoo. `type` is one of docs/errors.md."""
+    """An error of the proxy or of Odoo. `type` is one of the types in docs/errors.md."""
 
     def __init__(self, error, headers):
         super().__init__(error["message"])
@@ -34,7 +34,7 @@ class ProxyError(Exception):
 
 
 def call(model, method, params=(), keyword=None, idempotency_key=None):
-    """Calls a method. The same bytes are sent again if that is safe."""
+    """Calls a method. The same bytes are sent again if a repetition is safe."""
     body = json.dumps(
         {
             "model_id": model,
@@ -78,7 +78,8 @@ def send(body, idempotency_key):
 
 
 def read_pages(model, domain, fields, size):
-    """Yields all records, each once: a page begins behind the last id, so that new records move nothing."""
+    """Yields each record once: a page begins after the previous one's last id, so that new records do not shift
+    pages."""
     last = 0
     while True:
         page = call(
@@ -100,7 +101,7 @@ def list_quotations():
 
 
 def create_customer(number, name):
-    """The number is that of the shop: the same number never creates a second customer."""
+    """`number` is the customer's number in the shop: the same number never creates a second customer."""
     values = {"name": name, "ref": number}
     print("customer", call("res.partner", "create", [values], idempotency_key=f"shop-customer-{number}"))
 

@@ -31,7 +31,7 @@ async function listQuotations(): Promise<void> {
   }
 }
 
-/** The number is that of the shop: the same number never creates a second customer. */
+/** `number` is the customer's number in the shop: the same number never creates a second customer. */
 async function createCustomer(number: string, name: string): Promise<void> {
   const id = await client
     .model('res.partner')
@@ -44,7 +44,7 @@ async function confirmQuotation(id: number): Promise<void> {
   console.log(`confirmed ${id}`);
 }
 
-/** The client has already sent again what could be sent again: what arrives here is final. */
+/** The client has already repeated the calls that are safe to repeat: an error that arrives here is final. */
 function explain(error: unknown): string {
   if (!isErpProxyError(error)) throw error;
   switch (error.type) {

@@ -41,7 +41,8 @@ async function update(): Promise<void> {
   });
   let count = 0;
   for await (const { changes, cursor } of pages) {
-    // The cursor is stored in the transaction of its changes: after a crash, they are read again or not at all.
+    // The cursor is stored in the transaction of its changes: after a crash, both are stored, or the changes are read
+    // again.
     index.exec('BEGIN');
     for (const { id, record } of changes) {
       remove.run(id);

@@ -43,7 +43,7 @@ function isNew(string $id): bool
     if (!is_dir($folder)) {
         mkdir($folder, 0700, true);
     }
-    // The file is created by one request only.
+    // Mode x: only one of several simultaneous requests creates the file.
     return @fopen($folder . '/' . hash('sha256', $id), 'x') !== false;
 }
 
@@ -62,5 +62,5 @@ $event = json_decode($body, true, 512, JSON_THROW_ON_ERROR);
 if (isNew($id)) {
     file_put_contents('php://stdout', $event['type'] . ' ' . ($event['data']['id'] ?? '') . "\n");
 }
-// Anything but 2xx within 15 seconds is tried again.
+// A delivery without a 2xx answer within 15 seconds is sent again.
 http_response_code(204);

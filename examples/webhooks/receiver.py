@@ -13,7 +13,7 @@ import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Of the subscription; two with a comma in between during a rotation.
+# The secret of the subscription; during a rotation, two secrets with a comma in between.
 SECRETS = os.environ.get("WEBHOOK_SECRET", "").split(",")
 KEYS = [base64.b64decode(secret.strip().removeprefix("whsec_")) for secret in SECRETS]
 # Anyone can sign with an empty key.
@@ -48,7 +48,7 @@ class Receiver(BaseHTTPRequestHandler):
         if delivery not in processed:
             print(event["type"], event["data"].get("id", ""), flush=True)
             processed.add(delivery)
-        # Anything but 2xx within 15 seconds is tried again.
+        # A delivery without a 2xx answer within 15 seconds is sent again.
         self.answer(204)
 
     def answer(self, status):

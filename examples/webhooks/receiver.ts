@@ -8,7 +8,10 @@ import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { verifyWebhook } from '@erp-proxy/client';
 
-/** Of the subscription; two with a comma in between during a rotation. Anyone can sign with an empty one. */
+/**
+ * The secret of the subscription; during a rotation, two secrets with a comma in between. Anyone can sign with an empty
+ * one.
+ */
 const secret = (env['WEBHOOK_SECRET'] ?? '').split(',').filter((text) => !/^\s*(whsec_)?\s*$/.test(text));
 if (secret.length === 0) {
   process.stderr.write('Set WEBHOOK_SECRET to the secret of the subscription.\n');
@@ -25,7 +28,7 @@ const server = createServer(async (request, response) => {
       process.stdout.write(`${event.type} ${event.type === 'ping' ? '' : event.data.id}\n`);
       processed.add(event.id);
     }
-    // Anything but 2xx within 15 seconds is tried again.
+    // A delivery without a 2xx answer within 15 seconds is sent again.
     response.writeHead(204).end();
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);

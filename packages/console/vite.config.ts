@@ -1,4 +1,4 @@
-/** Builds the console into dist/, with a compressed copy of each file beside it: the server never compresses. */
+/** Builds the console into dist/, with compressed copies beside each file, so that the server need not compress. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
   },
   experimental: {
-    // A reverse proxy may add a path, which scripts and styles do not know. The server knows it for the page itself.
+    // Relative addresses in scripts and styles, because they do not know the path that a reverse proxy may add. For the
+    // page itself, the server adds it.
     renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
   },
   server: { proxy: { '/admin': PROXY, '/api': PROXY, '/openapi.json': PROXY, '/docs': PROXY } },

@@ -1,15 +1,15 @@
 /**
- * Calls with which keys reached more than their policies name, on real servers. Each must be refused by the policy, and
- * each policy must still allow what it is for.
+ * Calls with which keys reached more than their policies name, on real servers. The policy must refuse each call, and
+ * must still allow what it is for.
  */
 import type { Policy } from '@erp-proxy/contract';
 import type { Answer, KeyCall, Target } from './target.ts';
 
 export interface Attack {
   name: string;
-  /** First and last major version that has it. Default: 14 to 19. */
+  /** First and last major version of Odoo that has the models of the attack. Default: 14 to 19. */
   versions?: readonly [number, number];
-  /** What got through; null: nothing. `absent`: the server lacks a module. */
+  /** Describes what got through; null: nothing. `absent`: the server lacks a module. */
   run(target: Target): Promise<string | 'absent' | null>;
 }
 
@@ -19,18 +19,18 @@ interface RefusedCalls {
   name: string;
   versions?: Attack['versions'];
   policy: Omit<Policy, 'origins'>;
-  /** The model that must be installed. */
+  /** The model that must be installed for these calls. */
   needs?: string;
-  /** Calls that must run, so that the policy is not one that refuses everything. */
+  /** Calls that must be allowed, to show that the policy does not refuse everything. */
   allowed?: readonly Call[] | ((target: Target) => Promise<readonly Call[]>);
-  /** Calls that must be denied by the policy. */
+  /** Calls that the policy must deny. */
   refused: readonly Call[] | ((target: Target) => Promise<readonly Call[]>);
 }
 
 const LEAD = { 'crm.lead': ['*'] };
 const PASSWORD = { default_login: 'attack', default_password: 'attack-1', default_name: 'attack' };
 
-/** Values of an event in the future, to which Odoo invites. */
+/** Values of an event in the future, for which Odoo sends invitations. */
 function event(values: object = {}): object {
   return { name: 'attack', start: '2099-01-01 10:00:00', stop: '2099-01-01 11:00:00', ...values };
 }
@@ -1005,7 +1005,7 @@ async function attackApprovals({ odoo, limit, version }: Target): Promise<string
   return error === undefined ? null : `refused, though its policy allows it: ${error.message}`;
 }
 
-/** An OR of one denied path and many harmless ones, each into another model. */
+/** Sends an OR of one denied path and many harmless paths, each into another model. */
 async function attackManyModels({ odoo, limit }: Target): Promise<string | null> {
   const fields: Record<string, { type: string; relation?: string; searchable?: boolean; name: string }> =
     await odoo('res.partner', 'fields_get', [], { attributes: ['type', 'relation', 'searchable'] });

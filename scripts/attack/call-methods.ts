@@ -1,6 +1,6 @@
 /**
  * Calls each public method of each installed model with a key that has `*` for this model alone, with arguments that
- * name other models, and looks at whether records changed that control who may do what.
+ * name other models, and checks whether records changed that control access.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { isDenied } from './attacks.ts';
 import type { Target } from './target.ts';
 
 interface Method {
-  /** True if it takes no records. */
+  /** True if the method takes no records. */
   model?: boolean;
   parameters: readonly string[];
 }
@@ -17,7 +17,7 @@ interface Table {
   models: Record<string, { inherit?: string[]; methods?: Record<string, Method> }>;
 }
 
-/** Models whose records control access, or run code. A policy for another model must not change any. */
+/** Models whose records control access, or run code. A policy for another model must not allow changes of them. */
 const GUARDED = [
   'base.automation',
   'ir.actions.act_url',
@@ -87,7 +87,7 @@ function listMethods(models: Table['models'], model: string) {
   return found;
 }
 
-/** Positional arguments whose values name users, a method of users, or code. */
+/** Lists of positional arguments whose values name users, a method of users, or code. */
 function listArguments({ model: isOfModel, parameters }: Method, ids: readonly number[]): unknown[][] {
   const names = parameters.filter((name) => !name.startsWith('*'));
   const records = isOfModel === true ? [] : [ids];
@@ -107,7 +107,7 @@ function find(values: Record<string, unknown>, name: string): unknown {
   return key === undefined ? undefined : values[key];
 }
 
-/** Number and last change of the guarded records, as lines. */
+/** Number and last change of the guarded records, as lines of text. */
 async function describeGuarded({ odoo }: Target, guarded: readonly string[]): Promise<string> {
   const context = { active_test: false };
   const lines = await Promise.all(

@@ -1,8 +1,8 @@
-/** A real Odoo server, and a proxy in front of it. Direct calls prepare records and look at what an attack has done. */
+/** A real Odoo server, and a proxy in front of it. Direct calls prepare records and read what an attack has done. */
 import type { Policy } from '@erp-proxy/contract';
 import { startProxy } from '../../packages/server/test/harness.ts';
 
-/** As in `erp_instance`. */
+/** The members of `erp_instance`. */
 export interface Instance {
   url: string;
   db: string;

@@ -52,15 +52,15 @@ class Call:
     method: str
     arguments: list[Flow]
     keywords: dict[str, Flow]
-    # What `*args` and `**kwargs` of the call are derived from.
+    # Dependencies of the `*args` and `**kwargs` of the call.
     rest: Flow
 
 
 @dataclass
 class ContextRead:
-    """The effects of a context key within its function, as far as they depend on the key."""
+    """The effects in a function that depend on a context key."""
 
-    # Calls, by their index in `FunctionFacts.calls`, that a condition on the key controls.
+    # Calls that a condition on the key controls, as indexes in `FunctionFacts.calls`.
     guarded_calls: set[int] = field(default_factory=set)
     # Names of fields that are assigned under a condition on the key.
     guarded_assignments: set[str] = field(default_factory=set)
@@ -70,12 +70,12 @@ class ContextRead:
 
 @dataclass
 class FunctionFacts:
-    # Reasons with their sources, from the function's own body.
+    # Reasons with their sources, found in the function's own body.
     reasons: dict[str, set[str]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     context: dict[str, ContextRead] = field(default_factory=dict)
     writes: bool = False
-    # Names of attributes of variables that are assigned. Those of fields are writes.
+    # Names of attributes that are assigned to variables. Attributes that are fields count as writes.
     assigned: set[str] = field(default_factory=set)
 
 
@@ -113,7 +113,7 @@ SAME_RECORDS = {
     "filtered_domain", "sorted", "search", "exists", "new", "create", "copy", "concat", "union", "ensure_one",
     "search_fetch", "try_lock_for_update", "lock_for_update",
 }  # fmt: skip
-# Attributes of a recordset that say nothing of its values.
+# Attributes of a recordset that reveal nothing of its values.
 NEUTRAL = {
     "env", "_name", "_table", "pool", "_cr", "_uid", "_fields", "_context", "_description", "_rec_name", "_order",
     "_inherits", "_parent_name",
@@ -149,7 +149,7 @@ class _Analysis:
         self.nodes = [child for statement in node.body for child in ast.walk(statement)]
         self.bindings = list(self._list_bindings())
         self.facts = FunctionFacts()
-        # Calls by the identity of their node, to find those within a condition.
+        # Indexes of calls, by identity of their node, to find the calls within a condition.
         self.call_indexes: dict[int, int] = {}
         self.flows: dict[str, Flow] = {name: Flow(*[frozenset({name})] * 3) for name in self.names}
         self.flows[SELF] = self.flows["cls"] = Flow(frozenset({SELF}))
@@ -187,7 +187,7 @@ class _Analysis:
     # Names
 
     def _list_bindings(self) -> Iterator[tuple[str, ast.expr, bool]]:
-        """Name, value, and whether the value is only a part of what the name holds."""
+        """Each binding: name, value, and whether the value is only a part of what the name holds."""
         for node in self.nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
@@ -239,7 +239,7 @@ class _Analysis:
             self.models |= found
 
     def _propagate(self) -> None:
-        """Computes what each name is derived from, until nothing changes."""
+        """Computes the dependencies of each name, until nothing changes."""
         changed = True
         while changed:
             changed = False
@@ -250,7 +250,7 @@ class _Analysis:
                     self.flows[name] = flow
                     changed = True
 
-    # Kinds of expressions
+    # Tests for kinds of expressions
 
     def is_env(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Attribute):
@@ -262,7 +262,7 @@ class _Analysis:
         return False
 
     def is_self(self, node: ast.expr) -> bool:
-        """Whether the value is a recordset of the model of the method."""
+        """Whether the value is a recordset of the method's own model."""
         if isinstance(node, ast.Name):
             return node.id in self.self_names
         if isinstance(node, ast.Attribute):
@@ -295,7 +295,7 @@ class _Analysis:
             if isinstance(node.func, ast.Attribute):
                 if node.func.attr in ("sudo", "with_user"):
                     return True
-                # Names of other functions end a chain: what they return need not have all rights.
+                # Any other method ends the chain: the records that it returns need not have all rights.
                 return node.func.attr in SAME_RECORDS | {"mapped", "env"} and self.has_sudo(node.func.value)
             return False
         return False
@@ -558,7 +558,7 @@ class _Analysis:
             plain = [flow for flow, argument in zip(arguments, node.args) if not isinstance(argument, ast.Starred)]
             self.facts.calls.append(Call(model, name, plain, keywords, rest))
 
-    # Writes and context keys
+    # Writes, and reads of context keys
 
     def _is_write(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -599,7 +599,7 @@ class _Analysis:
         }
 
     def _visit_conditions(self) -> None:
-        """Records what is done under a condition on a context key."""
+        """Records the effects under a condition on a context key."""
         if not self.facts.context:
             return
         for node in self.nodes:
@@ -646,7 +646,7 @@ class _Analysis:
         return keys, controlled
 
     def _keys_of_conditions(self, name: str) -> set[str]:
-        """The keys in comparisons that a name holds the result of."""
+        """The keys in the comparisons whose result a name holds."""
         return {
             key
             for bound, value, _ in self.bindings
@@ -667,7 +667,7 @@ class _Analysis:
 
 
 def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr, bool]]:
-    """Each name of an assignment with its value. A part of a target stands for its whole."""
+    """Each name in the target of an assignment, with its value. A part of a target counts as the whole."""
     if isinstance(target, ast.Name):
         yield target.id, value, False
     elif isinstance(target, (ast.Tuple, ast.List)):
@@ -677,7 +677,7 @@ def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr, bo
     elif isinstance(target, ast.Starred):
         yield from _bind(target.value, value)
     elif isinstance(target, ast.Subscript):
-        # The key becomes part of what the name holds, as in a dict literal.
+        # The key becomes part of the dict that the name holds, as in a dict literal.
         entry = ast.Dict(keys=[target.slice], values=[value])
         yield from ((name, part, True) for name, part, _ in _bind(target.value, entry))
     elif isinstance(target, ast.Attribute):

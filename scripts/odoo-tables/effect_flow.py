@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from value_flow import NOTHING, SELF, FunctionNode, Value, _is_env, _name_of, _Trace
 
 ASSIGNMENT = "="
-# Begins the name of a method that looks up names in an argument of its caller.
+# Prefix for the name of a method that looks up names in an argument of its caller.
 CALLED = "()"
 GROUPS = "@res.groups"
-# Records of which nobody can tell the model.
+# Records whose model cannot be determined.
 ANYTHING = ("?",)
 # Methods that send mail by a template or to receivers of their own, or subscribe followers.
 MAILS = {
@@ -49,9 +49,9 @@ class Effect:
 @dataclass
 class EffectFacts:
     effects: list[Effect] = field(default_factory=list)
-    # Names that the function looks up in its arguments for what it returns.
+    # Names that the function looks up in its arguments to compute its result.
     returned_keys: set[str] = field(default_factory=set)
-    # All names that it looks up.
+    # All names that the function looks up.
     keys: set[str] = field(default_factory=set)
 
 
@@ -89,7 +89,7 @@ class _EffectTrace(_Trace):
                 tested = self._keys_within(statement.test)
                 self._visit(statement.test, keys)
                 if tested and _is_negative(statement.test):
-                    # Something happens without the name; what follows an end of the function needs it.
+                    # The body runs without the name. If the body ends the function, the rest of it needs the name.
                     self._walk(statement.body, keys)
                     self._walk(statement.orelse, tested)
                     if _leaves(statement.body):
@@ -117,7 +117,7 @@ class _EffectTrace(_Trace):
                 self._visit(statement, keys)
 
     def _visit(self, node: ast.AST, keys: Keys) -> None:
-        """Notes the effects in a statement or an expression."""
+        """Records the effects in a statement or an expression."""
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._note_assignment(target, node.value, keys)
@@ -135,7 +135,7 @@ class _EffectTrace(_Trace):
             self._visit(child, keys)
 
     def _is_result(self, target: ast.expr) -> bool:
-        """Whether a statement adds to what the function returns."""
+        """Whether a statement adds to the result of the function."""
         return isinstance(target, ast.Subscript) and _name_of(target.value) in ("res", "result", "templates")
 
     def _note_assignment(self, target: ast.expr, value: ast.expr, keys: Keys) -> None:
@@ -165,7 +165,7 @@ class _EffectTrace(_Trace):
         self._add(records, self._name_call(node), fields, keys or found)
 
     def _is_any_model(self, node: ast.expr) -> bool:
-        """Whether a receiver begins with `env[...]` of a model that no constant names."""
+        """Whether a receiver begins with `env[...]`, where no constant names the model."""
         while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
             if isinstance(node, ast.Subscript) and _is_env(node.value):
                 return not self._constants_of(node.slice)
@@ -174,12 +174,13 @@ class _EffectTrace(_Trace):
 
     def _name_call(self, node: ast.Call) -> str:
         name = _name_of(node.func)
-        # A constant names a view, which is posted as a message. Others can be templates, with receivers of their own.
+        # A constant names a view, which is posted as a message. Other values can be templates, which have their own
+        # receivers.
         is_view = bool(node.args) and bool(self._constants_of(node.args[0]))
         return "message_post" if name == "message_post_with_source" and is_view else name
 
     def _is_plain(self, node: ast.expr) -> bool:
-        """Whether an expression is a dict or a list of values, which value_flow.py does not tell from records."""
+        """Whether an expression is a dict or list of values, not records: value_flow.py does not distinguish them."""
         if isinstance(node, ast.Name):
             return any(
                 isinstance(bound, (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.Tuple))
@@ -216,7 +217,7 @@ class _EffectTrace(_Trace):
         )
 
     def _keys_within(self, node: ast.AST, depth: int = 0) -> Keys:
-        """The names without which an expression is false or empty, also through other names."""
+        """The names without which an expression is false or empty, including names that other variables depend on."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             parts = [self._keys_within(value, depth) for value in node.values]
             return frozenset().union(*parts) if all(parts) else NOTHING

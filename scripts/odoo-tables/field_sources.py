@@ -37,12 +37,12 @@ from value_flow import NOTHING, CallStep, Value, trace_values
 
 ANY_MODEL = "any"
 NAME = "display_name"
-# Functions that give names to records, up to 16 and from 17 on.
+# Functions that compute the names of records: up to 16, and from 17 on.
 NAME_FUNCTIONS = ("name_get", "_compute_display_name")
 DEPTH_MAX = 2
-# Calls that are followed for one field. A function that makes more is no formula.
+# Maximum number of calls that are followed for one field. A function with more calls is no formula.
 CALLS_MAX = 150
-# A row of so many models is one of a mixin, which other modules can use too.
+# If this number of models has a row, it counts as a row of a mixin, which other modules can use too.
 MODELS_OF_MIXIN = 4
 
 NUMBER, TEXT, RELATION, DATE, CHOICE = "number", "text", "relation", "date", "choice"
@@ -52,11 +52,11 @@ KINDS = {
     "Date": DATE, "Datetime": DATE,
     "Boolean": CHOICE, "Selection": CHOICE,
 }  # fmt: skip
-# What a field of a kind can show.
+# The kinds of fields that a field of a kind can show.
 SHOWN_KINDS = {
     NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
 }  # fmt: skip
-# Units and settings: they take part in many formulas, and none shows them.
+# Units and settings: many formulas use them, and none shows them.
 PLAIN_MODELS = {"res.currency", "res.currency.rate", "uom.uom", "ir.config_parameter", "ir.default", "res.lang"}
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
@@ -75,10 +75,10 @@ class Place(NamedTuple):
     """Where a path has led: to records (`field` None) or to the value of a field."""
 
     model: str | None
-    # The field whose value it is, with its model.
+    # The field whose value the path has led to, with its model.
     shown: Shown | None
     is_self: bool
-    # Reached through many records.
+    # Whether the path leads through many records.
     is_many: bool
 
 
@@ -91,7 +91,7 @@ class Model:
     classes: list[ModelClass] = field(default_factory=list)
     mixins: list[str] = field(default_factory=list)
     delegates: list[str] = field(default_factory=list)
-    # With those of mixins.
+    # The fields of the model and of its mixins.
     fields: dict[str, dict[str, object]] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     methods: dict[str, list[Method]] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Sources:
         ]
 
     def list_depends(self, model: str, compute: str) -> set[Shown | None]:
-        """The fields on which a method declares to depend. None stands for those that no constant names."""
+        """The fields on which a method declares to depend. None stands for fields that no constant names."""
         depends: set[Shown | None] = set()
         for method in self.methods_of(model, compute):
             for path in method.depends:
@@ -165,7 +165,7 @@ class Sources:
         return last
 
     def call(self, model: str, name: str, place: Place, given: tuple, named: tuple, depth: int) -> Places:
-        """What a method returns for records and arguments."""
+        """The result of a method for records and arguments."""
         key = (model, name, place, given, named)
         known = self.returns.get(key)
         if known is not None:
@@ -173,7 +173,7 @@ class Sources:
         self.calls += 1
         if self.calls > CALLS_MAX or depth >= DEPTH_MAX:
             return frozenset()
-        # For a method that calls itself.
+        # A preliminary result, in case the method calls itself.
         self.returns[key] = frozenset()
         found: Places = frozenset()
         for method in self.methods_of(model, name):
@@ -185,7 +185,7 @@ class Sources:
     # Assignments
 
     def list_assigned(self, model: str, name: str) -> dict[str, set[Place]]:
-        """What a method, with those that it calls, assigns to fields of its own records."""
+        """The values that a method, or a method that it calls, assigns to fields of its own records."""
         assigned: dict[str, set[Place]] = {}
         for frame, method in self._list_frames(model, name):
             for (records, target), value in method.facts.assigned.items():
@@ -197,7 +197,7 @@ class Sources:
         return assigned
 
     def list_keyed(self, model: str, name: str) -> dict[str, set[Place]]:
-        """By context key: the values that conditions on it control in a method, and in those that it calls."""
+        """By context key: the values that conditions on it control in a method, and in methods that it calls."""
         keyed: dict[str, set[Place]] = {}
         for frame, method in self._list_frames(model, name):
             for key in method.facts.keys:
@@ -205,7 +205,7 @@ class Sources:
         return keyed
 
     def _list_frames(self, model: str, name: str) -> Iterator[tuple[Frame, Method]]:
-        """The definitions of a method and of those that it calls on its own records."""
+        """The definitions of a method and of the methods that it calls on its own records."""
         self.calls = 0
         self.returns = {}
         start: Places = frozenset({Place(model, None, True, False)})
@@ -233,7 +233,7 @@ class Sources:
 
 
 class Frame:
-    """One call of a method, with what its paths lead to."""
+    """One call of a method, with the places to which its paths lead."""
 
     def __init__(self, sources: Sources, start: Places, parameters: dict[str, Places], depth: int) -> None:
         self.sources = sources
@@ -278,7 +278,7 @@ class Frame:
                     found |= self.sources.call(model.name, step.method, place, *arguments, self.depth)
                 else:
                     found.update(*given, *named.values())
-                    # A method of a text or a number.
+                    # The step is a method of a text or a number.
                     if model is None and place.shown:
                         found.add(place)
             elif model is None:
@@ -305,12 +305,12 @@ def _bind_arguments(method: Method, given: tuple, named: dict) -> dict[str, Plac
 
 
 class Table:
-    """Rows of all versions together."""
+    """The rows of all versions, merged."""
 
     def __init__(self) -> None:
-        # By model and field. A stored field without sources has an empty set.
+        # Sources by model and field. A stored field without sources has an empty set.
         self.rows: dict[tuple[str, str], set[str]] = {}
-        # By context key and model.
+        # Shown fields by context key and model.
         self.keys: dict[tuple[str, str], set[str]] = {}
 
     def add(self, sources: Sources) -> None:

@@ -31,10 +31,10 @@ from pathlib import Path
 REVIEW = Path(__file__).with_name("review.json")
 CORE_MODEL = "base"
 CONTEXT_PREFIX = "context."
-# A model is a mixin for everybody if models of this many modules inherit it.
+# A model counts as a mixin for everybody if models of at least this number of modules inherit it.
 MIXIN_MODULES_MIN = 4
 PASSED_ON = "passed_on"
-# A method is left out for the first of its reasons.
+# Reasons in order of precedence: the first reason that a method has is printed.
 REASONS = [
     "model", "method", "code", "sql", "render", "ref", "values_elsewhere", "fields_elsewhere", "domain_elsewhere",
     "sender", "records_elsewhere", "path", "context", "sudo", PASSED_ON, "review",
@@ -47,11 +47,11 @@ Reasons = dict[str, set[str]]
 
 @dataclass
 class Review:
-    """Rows of review.json, by what they name."""
+    """The rows of review.json, by the names in them."""
 
-    # Keys of the context that cannot select anything.
+    # Context keys that cannot select anything.
     harmless_keys: set[str]
-    # As `model/method`.
+    # Methods, as `model/method`.
     known: set[str]
     left_out: set[str]
 
@@ -89,20 +89,20 @@ class Version:
         self.mixins = {CORE_MODEL} | {name for name, model in models.items() if self._is_mixin(name, model, models)}
 
     def _is_mixin(self, name: str, model: Json, models: dict[str, Json]) -> bool:
-        """Whether modules of others are likely to inherit the model."""
+        """Whether modules of other authors are likely to inherit the model."""
         heirs = [heir for heir, parents in self.parents.items() if name in parents]
         modules = {module for heir in heirs for module in models[heir].get("defined_by", ())}
         return model["kind"] == "abstract" and len(modules) >= MIXIN_MODULES_MIN
 
     def list_methods(self, model: str) -> dict[str, Reasons]:
-        """The methods of the model and of those that it inherits, with the reasons of all their definitions."""
+        """The methods of the model and of the models that it inherits, with the reasons of all their definitions."""
         methods: dict[str, Reasons] = {}
         for ancestor in self._list_ancestors(model):
             _merge(methods, self.methods.get(ancestor, {}))
         return methods
 
     def _count_reasons(self, model: str, described: Json) -> Reasons:
-        """Reasons of the method's own body, or `passed_on` if it has them only by what it passes to other methods."""
+        """Reasons of the method's own body, or `passed_on` if it has reasons only because of methods that it calls."""
         reasons: dict[str, list[str]] = described.get("reasons", {})
         own = {key for name in self._list_ancestors(model) for key in self.keys.get(name, ())}
         counted = {
@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def collect(versions: Iterable[Version]) -> dict[str, dict[str, Reasons]]:
-    """Methods by model, and those of mixins under `base`. Left out are those whose verdict `base` has."""
+    """Methods by model; those of mixins under `base`. Methods with the same verdict as in `base` are left out."""
     models: dict[str, dict[str, Reasons]] = {CORE_MODEL: {}}
     for version in versions:
         for mixin in sorted(version.mixins):
@@ -186,7 +186,8 @@ def render_rows(models: dict[str, dict[str, Reasons]]) -> Iterator[str]:
 
 
 def _list_direct_keys(model: Json, review: Review) -> Iterator[tuple[str, str]]:
-    """Each reason that a function of the model has by a key that it reads itself, with that key as its source."""
+    """Yields the reasons that functions of the model have because they read a context key, each with the key as its
+    source."""
     for key, functions in model.get("context", {}).items():
         if key in review.harmless_keys:
             continue
@@ -203,7 +204,7 @@ def _merge(methods: dict[str, Reasons], others: dict[str, Reasons]) -> None:
 
 
 def _find_verdict(reasons: Reasons) -> str:
-    """The reason for which the method is left out. Empty: it is known."""
+    """The reason for which the method is left out. Empty: the method is known."""
     return next((reason for reason in REASONS if reason in reasons), "")
 
 

@@ -15,9 +15,9 @@ from odoo_sources import CORE_MODEL, Field, Method, ModelClass
 
 Json = dict[str, object]
 
-# Names that Odoo refuses in a call, besides those that begin with an underscore.
+# Names that Odoo refuses in a call, in addition to names that begin with an underscore.
 REFUSED = {"init"}
-# A name that more models have is not connected with a mixin that calls it.
+# If more models than this have a method, the call of a mixin is not connected with it by its name.
 NAMESAKES_MAX = 3
 FIELD_PREFIX = f"{SELF}."
 BY_SHAPE = {"domain_elsewhere", "fields_elsewhere", "values_elsewhere", "context"}
@@ -80,7 +80,7 @@ class Function:
     # Reasons that the function has by context keys that it reads itself.
     read_keys: dict[str, set[str]] = field(default_factory=dict)
     writes: bool = False
-    # How the function is reached while records are read.
+    # The ways in which the function is reached while records are read.
     paths: set[str] = field(default_factory=set)
 
 
@@ -114,7 +114,7 @@ class Tables:
     def resolve(self, call: Call, caller: str) -> Iterator[Function]:
         """The functions that a call can reach: of the model, and of the models that it inherits.
 
-        A mixin can call methods of models that use it. Those are found by their name, if few models have it.
+        A mixin can call methods of models that use it. Such methods are found by their name, if few models have it.
         """
         owner = call.model or caller
         candidates = [(model, call.method) for model in self.ancestors.get(owner, ())]
@@ -183,7 +183,7 @@ class Tables:
         return computed
 
     def _find_paths(self) -> None:
-        """Marks the functions that run when records are read, and those that these call."""
+        """Marks the functions that run when records are read, and the functions that they call."""
         pending: list[tuple[Function, str]] = []
         for function in self.functions.values():
             if function.name in READ_FUNCTIONS:
@@ -282,7 +282,7 @@ class Tables:
     def _describe_read(
         self, key: str, read: ContextRead, method: Method, function: Function, described: Json
     ) -> None:
-        """Adds what one definition of a function does with a key."""
+        """Adds what one definition of a function does with a context key."""
         calls = [method.facts.calls[index] for index in read.guarded_calls]
         guards = set(described.get("guards", ()))  # type: ignore[call-overload]
         if (
@@ -323,7 +323,7 @@ def _list_calls(function: Function) -> Iterator[Call]:
 
 
 def _pass_on(callee: Function, call: Call, caller: Function) -> bool:
-    """Adds the reasons of a callee to its caller, by the arguments of the call. Returns whether there are new ones."""
+    """Adds the reasons of a callee to its caller, by the arguments of the call. Returns whether any reason is new."""
     changed = False
     for reason, sources in callee.reasons.items():
         passed: set[str] = set()
@@ -353,7 +353,7 @@ def _note_keys(function: Function, reason: str, sources: Iterable[str]) -> None:
 
 
 def _find_argument(call: Call, method: Method, parameter: str) -> Flow:
-    """What a call passes as a parameter of a method."""
+    """The value that a call passes as a parameter of a method."""
     flow = call.keywords.get(parameter, EMPTY)
     names = [name for name in method.parameters if not name.startswith("**")]
     for index, name in enumerate(names):

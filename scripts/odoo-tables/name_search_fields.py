@@ -28,10 +28,10 @@ RELATIONS = {"Many2one", "One2many", "Many2many"}
 TEXTS = {"Char", "Text", "Html"}
 NUMBERS = {"Integer", "Float", "Monetary"}
 DATES = {"Date", "Datetime"}
-# Fields with a search method, and the fields that a value of them can be compared with.
+# By kind of a field with a search method: the kinds of fields with which a value of it can be compared.
 KINDS = {kind: kinds for kinds in (TEXTS, NUMBERS, DATES) for kind in kinds}
 KINDS |= {kind: TEXTS for kind in {"Json", *RELATIONS}}
-# Begins the name of a model whose records a function searches for by name.
+# Prefix for the name of a model whose records a function searches for by name.
 NAMED = "@"
 
 
@@ -53,7 +53,7 @@ class Models:
             self.classes.setdefault(each.name, []).append(each)
 
     def lineage(self, model: str, seen: tuple[str, ...] = ()) -> Iterator[ModelClass]:
-        """Its classes, the last one first, and then those that it inherits from."""
+        """The model's classes, the last one first, and then the classes that they inherit from."""
         own = list(reversed(self.classes.get(model, [])))
         yield from own
         for name in (name for each in own for name in each.inherit):
@@ -72,7 +72,7 @@ class Models:
         return None
 
     def find_relation(self, model: str, name: str, depth: int = 0) -> str | None:
-        """The model that a field leads to; None if it leads to none, or is not known."""
+        """The model that a field leads to; None if the field leads to none, or its model is not known."""
         found = self.find_field(model, name)
         if found is None or found.type not in RELATIONS:
             return None
@@ -101,7 +101,7 @@ class Models:
         yield from (name for name in searched if isinstance(name, str))
 
     def list_searchable(self, model: str) -> Iterator[tuple[str, set[str]]]:
-        """The fields of the model's own classes that have a search method, with what it compares."""
+        """The fields of the model's own classes that have a search method, with the fields that the method compares."""
         for name in sorted({name for each in self.classes[model] for name in each.fields}):
             found = self.find_field(model, name)
             function = found.keywords.get("search") if found is not None else None
@@ -127,7 +127,7 @@ class Models:
         return found is not None and found.type in TEXTS
 
     def find_source(self, model: str, path: str) -> str | None:
-        """What the path compares in another model; None if it is a field of the model, or no path at all."""
+        """The field of another model that the path compares; None if it is a field of this model, or no path at all."""
         at: str | None = model
         *before, last = path.split(".")
         for name in before:

@@ -18,7 +18,7 @@ from pathlib import Path
 Fields = dict[str, dict[str, object]]
 
 ID = re.compile(r"(?P<stem>.+)_ids?")
-# What names the model of `res_id`, besides `res_model` and similar.
+# Fields that name the model of `res_id`, in addition to `res_model` and similar names.
 MODELS_OF_RES = ["model", "model_id", "model_name"]
 
 

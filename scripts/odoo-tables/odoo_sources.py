@@ -22,7 +22,7 @@ CORE_MODULE = "odoo"
 CORE_MODEL = "base"
 SKIPPED_FOLDERS = {"tests", "migrations", "upgrades", "upgrade_code", "static", "doc", "__pycache__"}
 
-# Functions that Odoo calls for a field, by the keyword of the field.
+# Keywords of a field that name functions which Odoo calls for it.
 FIELD_FUNCTIONS = ("compute", "inverse", "search", "default", "selection", "domain", "group_expand")
 
 
@@ -32,7 +32,7 @@ Analyzer = Callable[[FunctionNode, "list[str]", "dict[str, object]"], Any]
 
 @dataclass
 class Field:
-    """The keywords of one definition of a field. A later definition replaces the keywords that it gives."""
+    """The keywords of one definition of a field. A later definition replaces only the keywords that it gives."""
 
     type: str
     keywords: dict[str, object]
@@ -41,11 +41,11 @@ class Field:
 @dataclass
 class Method:
     name: str
-    # Without `self` or `cls`. The last names can be those of `*args` and `**kwargs`.
+    # The parameters without `self` or `cls`. The last ones can be `*args` and `**kwargs`.
     parameters: list[str]
     decorators: set[str]
     depends: list[str]
-    # What the analyzer returned.
+    # The result of the analyzer.
     facts: Any
 
 
@@ -95,7 +95,7 @@ def _read_core(folder: Path, analyze: Analyzer) -> Iterator[ModelClass]:
                 yield model
             elif path.stem.startswith("fields"):
                 _read_body(node, model, constants)
-                # Such functions are not methods of the model, but read the context of calls of it.
+                # These functions are not methods of the model, but read the context of calls of it.
                 for method in model.methods:
                     method.name = f"<{node.name}.{method.name}>"
                 model.fields = {}
@@ -147,7 +147,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 def _read_module(module: str, files: Iterable[Path], analyze: Analyzer) -> Iterator[ModelClass]:
     trees = [tree for tree in map(_parse, files) if tree is not None]
-    # Classes without a model, whose methods a model class can inherit in Python.
+    # Classes that define no model, but whose methods a model class can inherit in Python.
     plain = {
         node.name: (node, _read_constants(tree.body))
         for tree in trees
@@ -222,7 +222,7 @@ def _read_body(node: ast.ClassDef, model: ModelClass, constants: dict[str, objec
             if isinstance(statement.value, ast.Call):
                 _read_field(name, statement.value, model, constants)
             elif isinstance(statement.value, ast.Name):
-                # A second name of a method.
+                # The statement gives a method a second name.
                 for method in [known for known in model.methods if known.name == statement.value.id]:
                     model.methods.append(
                         Method(name, method.parameters, method.decorators, method.depends, method.facts)
@@ -304,7 +304,7 @@ def _list_parameters(node: FunctionNode) -> list[str]:
 
 
 def _read_constants(body: list[ast.stmt]) -> dict[str, object]:
-    """The constants that statements assign to names. Others are left out."""
+    """The constants that statements assign to names. Other values are left out."""
     constants: dict[str, object] = {}
     for statement in body:
         if isinstance(statement, ast.Assign):

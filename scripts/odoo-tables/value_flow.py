@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Union
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef]
-Value = frozenset  # of paths
+Value = frozenset  # a set of paths
 
 NOTHING: Value = frozenset()
 SELF = ("self",)
 STEPS_MAX = 6
-# A function that mentions more is no formula.
+# Maximum number of paths. A function with more is no formula.
 PATHS_MAX = 200
 
 
@@ -32,20 +32,20 @@ class CallStep(NamedTuple):
 
 @dataclass
 class ValueFacts:
-    """What one function does with values. Records are paths."""
+    """What one function does with values. Records are represented by paths."""
 
-    # The value of a field, by records and field.
+    # By records and field: the value that the function assigns.
     assigned: dict[tuple[tuple, str], Value] = field(default_factory=dict)
     # Records to which the function assigns fields whose names another function returns.
     spread: set[tuple[tuple, tuple]] = field(default_factory=set)
     returned: Value = NOTHING
     # The entries of a dict that the function returns.
     entries: dict[str, Value] = field(default_factory=dict)
-    # Calls of methods, as paths that end with one.
+    # Calls of methods, as paths that end with a call.
     calls: set[tuple] = field(default_factory=set)
     # By context key: the values that a condition on it controls, assigned or returned.
     keyed: dict[str, Value] = field(default_factory=dict)
-    # Context keys that are read.
+    # Context keys that the function reads.
     keys: set[str] = field(default_factory=set)
 
 
@@ -56,7 +56,7 @@ SAME_RECORDS = {
     "grouped",
 }  # fmt: skip
 AGGREGATES = {"read_group", "_read_group", "formatted_read_group", "search_read", "read"}
-# Functions and methods whose result tells little of the value of a field.
+# Functions and methods whose result reveals little of the value of a field.
 WITHOUT_VALUE = {
     "isinstance", "bool", "hasattr", "any", "all", "type", "issubclass", "callable", "range", "search_count",
     "has_group", "user_has_groups", "has_access", "check_access_rights", "check_access", "startswith", "endswith",
@@ -159,7 +159,7 @@ class _Trace:
                 return NOTHING
             return NOTHING
         if isinstance(node.value, ast.Attribute) and node.value.attr == "env":
-            # `env.company` and `env.user` are no fields of the record.
+            # `env.company` and `env.user` do not depend on fields of the record.
             return {"company": frozenset({("@res.company",)}), "user": frozenset({("@res.users",)})}.get(
                 node.attr, NOTHING
             )
@@ -186,7 +186,7 @@ class _Trace:
         if not isinstance(node.func, ast.Attribute):
             if name == "super":
                 return frozenset({SELF})
-            # A parameter that is a function.
+            # The function may be a parameter or a variable.
             return self._join(arguments) | (self.values.get(name, NOTHING) if name in self.values else NOTHING)
         receiver = node.func.value
         if self._is_context(receiver):
@@ -219,7 +219,7 @@ class _Trace:
         return _extend(own, CallStep(name, positional, keywords))
 
     def _constants_of(self, node: ast.expr) -> list[str]:
-        """The texts that an expression can be, by constants and loops over them."""
+        """The texts that an expression can be, according to constants and loops over them."""
         if isinstance(node, ast.Constant):
             return [node.value] if isinstance(node.value, str) else []
         if not isinstance(node, ast.Name):
@@ -268,7 +268,7 @@ class _Trace:
                 self.facts.calls.add(path)
 
     def _entries(self, node: ast.expr, depth: int = 0) -> Iterator[tuple[str, Value]]:
-        """The entries of a dict, or of one that a name holds."""
+        """The entries of a dict, or of a dict that a name holds."""
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values):
                 if key is None:
@@ -319,7 +319,7 @@ class _Trace:
             test: ast.AST | None = None
             if isinstance(node, ast.If):
                 branches = [child for part in (*node.body, *node.orelse) for child in ast.walk(part)]
-                # What follows a condition that ends the function is controlled by it too.
+                # If the body ends the function, the condition also controls the statements after it.
                 ends = isinstance(node.body[-1], (ast.Return, ast.Continue))
                 test, controlled = node.test, self.nodes if ends else branches
             elif isinstance(node, ast.IfExp):

@@ -47,7 +47,7 @@ from field_sources import Sources
 from odoo_sources import CORE_MODEL, read_checkout
 
 REVIEW = Path(__file__).with_name("review.json")
-# Calls that are followed from `create`, `write` or an inverse.
+# Maximum number of calls that are followed from `create`, `write` or an inverse.
 DEPTH_MAX = 8
 CREATES = {"create", "copy", "name_create", "find_or_create", "_load_records"}
 WRITES = {"write", "_write", "update", ASSIGNMENT, "toggle_active", "action_archive", "action_unarchive"}
@@ -56,26 +56,26 @@ SAME_RECORDS = {
     "sudo", "with_context", "with_user", "with_env", "with_company", "filtered", "exists", "filtered_domain", "sorted",
     "search", "browse", "search_fetch", "concat", "union", "ensure_one", "mapped",
 }  # fmt: skip
-# Methods that tell the followers or the users of a record what happened to it, as every tracked change does.
+# Methods that notify the followers or the users of a record, as every tracked change does.
 TELLING = {
     "message_post", "message_post_with_view", "_message_log", "_message_log_batch", "_message_log_with_view",
     "message_unsubscribe", "activity_schedule", "activity_schedule_with_view", "_activity_schedule_with_view",
     "activity_reschedule", "activity_unlink", "activity_feedback", "activity_update",
 }  # fmt: skip
-# How the value of a field gets into the other record itself.
+# How the value of a field is copied into the other record itself.
 DIRECT = ("related", "inverse")
 MAIL = ("mail.mail", "create")
 FOLLOWER = ("mail.followers", "write")
 
 
 class Hit(NamedTuple):
-    """What a field does to records of a model."""
+    """One effect of a field on records of a model."""
 
     model: str
     method: str
-    # The field that is set; empty: not known.
+    # The field of the other record that is set; empty: not known.
     field: str
-    # The field that links the record to the other one; empty: none does.
+    # The field that links the record to the other one; empty: no field does.
     link: str
     # `related`, `inverse`, `create`, `write` or `track`.
     how: str
@@ -85,14 +85,14 @@ class Place(NamedTuple):
     """Records that a path leads to."""
 
     model: str
-    # The field of the record of the call by which the path begins.
+    # The field of the call's record with which the path begins.
     link: str
     is_own: bool
 
 
 @dataclass
 class Step:
-    """A method that is called, with what is known of the call."""
+    """A call of a method, with what is known about it."""
 
     model: str
     method: str
@@ -103,11 +103,11 @@ class Step:
 
 
 class Finder:
-    """Finds the hits of each field of a version."""
+    """Finds the effects of each field of a version."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        # By model and field.
+        # Effects by model and field.
         self.hits: dict[tuple[str, str], set[Hit]] = {}
         for name, model in sources.models.items():
             if not model.is_abstract and name != CORE_MODEL:
@@ -141,7 +141,7 @@ class Finder:
             self._add(model, name, Hit(at, "write", path[-1], path[0], "related"))
 
     def _follow(self, model: str, method: str, how: str) -> Iterator[tuple[str | None, Hit]]:
-        """What a method does, with the fields that it looks up for that; None: it looks up none."""
+        """The effects of a method, each with the field that it looks up for the effect; None: it looks up no field."""
         own = self.sources.models[model].fields.keys()
         pending = [Step(model, method, True, frozenset(), "", 0)]
         seen: set[tuple] = set()
@@ -158,12 +158,12 @@ class Finder:
                     for place in self._list_places(effect, step.model):
                         link = step.link or (place.link if step.is_own else "")
                         is_own = step.is_own and place.is_own
-                        # What is called on records that a field leads to depends on the field.
+                        # If a field leads to the records on which a method is called, the effect depends on that field.
                         by_link = how != "inverse" and step.is_own and place.link in own
                         given = keys or (frozenset({place.link}) if by_link else frozenset())
                         hits = list(self._list_hits(place.model, effect, link, how))
                         if FOLLOWER in (hit[:2] for hit in hits) and effect.method in FOLLOWS:
-                            # Other records have followers of their own by what their modules do.
+                            # Other records have other followers, which depend on what their modules do.
                             hits = hits if step.is_own and (place.is_own or place.model == "") else []
                         for hit in hits:
                             yield from ((key, hit) for key in given or (None,))
@@ -171,7 +171,7 @@ class Finder:
                             pending.append(Step(place.model, effect.method, is_own, given, link, step.depth + 1))
 
     def _list_keys(self, model: str, effect: Effect) -> set[str]:
-        """The names that are looked up, also by methods that get the values."""
+        """The names that a method looks up, or that methods to which it passes the values look up."""
         found: set[str] = set()
         for key in effect.keys:
             if key.startswith(CALLED):
@@ -226,7 +226,7 @@ class Finder:
         yield place
 
     def close(self) -> dict[tuple[str, str], set[Hit]]:
-        """The hits of each field with those of the fields that it changes: of its model, then of others, once."""
+        """The effects of each field, with those of fields that it changes: repeatedly in its model, once in others."""
         closed = {key: set(hits) for key, hits in self.hits.items()}
         changed = True
         while changed:
@@ -243,7 +243,7 @@ class Finder:
 
     def _pass_on(self, hit: Hit, hits: dict[tuple[str, str], set[Hit]], is_own: bool) -> Iterator[Hit]:
         for further in hits.get((hit.model, hit.field), ()) if hit.field else ():
-            # What a module does with records of its own tells those who follow them.
+            # Messages to followers of a module's own records do not count.
             if hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER):
                 yield further._replace(
                     link=further.link if is_own else hit.link,
@@ -279,11 +279,11 @@ class Finder:
 
 @dataclass
 class Review:
-    """`targets` of review.json."""
+    """The part `targets` of review.json."""
 
-    # Targets that need an entry in a policy, with the fields that count.
+    # Targets that need an entry in a policy, with the fields that need it.
     needed: list[dict]
-    # Fields that need none: patterns of models, with fields and targets if not all.
+    # Fields that need no entry: patterns of models, with fields and targets unless all count.
     sources: list[dict]
     # Fields by which a new record gets a link, by model and link, besides those that the link is computed from.
     links: dict[tuple[str, str], list[str]]
@@ -301,7 +301,7 @@ class Review:
         )
 
     def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
-        """The target that needs an entry; None: none does."""
+        """The target that needs an entry in a policy; None: no target does."""
         row = next((row for row in self.needed if _is_needed(row, hit)), None)
         if row is None:
             return None
@@ -327,13 +327,13 @@ def _is_needed(row: dict, hit: Hit) -> bool:
 
 @dataclass
 class Row:
-    """A target of a field, in all versions."""
+    """A target of a field, merged over all versions."""
 
     versions: set[int] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
     hows: set[str] = field(default_factory=set)
-    # Fields by which a new record gets the link to the other one. None: it needs none. By whether the value itself gets
-    # there.
+    # Fields by which a new record gets the link to the other record, separately for copied values (True) and other
+    # effects. None: it needs no such field.
     linked: dict[bool, set[str] | None] = field(default_factory=dict)
 
     def add(self, version: int, hit: Hit, links: set[str] | None) -> None:
@@ -390,7 +390,7 @@ class Table:
         return f"{model}/{method}{is_written}{links}{versions}"
 
     def list_left_out(self) -> list[str]:
-        """The targets that no field of the output has, except those of the review."""
+        """The targets that no field in the output has, except targets that the review allows."""
         found = {target for targets in self.left_out.values() for target in targets}
         found -= {target for targets in self.rows.values() for target in targets}
         return sorted("/".join(target) for target in found - self.review.harmless)
@@ -405,7 +405,7 @@ class Table:
 
 
 def list_heirs(sources: Sources) -> Iterator[str]:
-    """Models that have what another model, which is no mixin, has."""
+    """Models that have the fields and methods of another model that is no mixin."""
     for name, model in sorted(sources.models.items()):
         if model.is_abstract:
             continue

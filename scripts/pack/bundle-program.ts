@@ -11,19 +11,20 @@ const SOURCE = join(root, 'packages/server');
 const BIN = 'bin/erp-proxy.mjs';
 const ENTRIES = {
   main: 'src/main.ts',
-  // A thread starts from a file of its own, whose name is in src/stores/sqlite/thread.ts.
+  // A thread starts from a file of its own. src/stores/sqlite/thread.ts has its name.
   worker: 'src/stores/sqlite/worker.mjs',
-  // The same in src/execute/thread/run-in-thread.ts.
+  // src/execute/thread/run-in-thread.ts has the name of this file.
   'calls-worker': 'src/execute/thread/calls-worker.mjs',
-  // The same in src/mcp/documents/read-document.ts.
+  // src/mcp/documents/read-document.ts has the name of this file.
   'extract-worker': 'src/mcp/documents/extract-worker.mjs',
 };
-/** Files that the program reads, from the folder of the file that names them. */
+/** Files that the program reads at run time. The source that names a file is in the same folder. */
 const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
 /**
- * Dependencies that every command loads: as a hundred files of their own, they take half of its time. The SDK of MCP is
- * loaded by the server; outside of the bundle it would bring 16 MB, with another zod. That of OpenTelemetry is loaded
- * if traces are on; outside it would bring 16 MB. Its API stays outside, because prom-client has it too.
+ * Dependencies in the bundle. Every command loads yaml and zod: as a hundred separate files, they take half of a
+ * command's time. The server loads the SDK of MCP, which would bring 16 MB outside the bundle, with another zod. The
+ * SDK of OpenTelemetry is loaded if traces are on; outside the bundle it would bring 16 MB. Its API stays outside,
+ * because prom-client has it too.
  */
 const BUNDLED: readonly string[] = [
   '@modelcontextprotocol/core',
@@ -40,7 +41,7 @@ const BUNDLED: readonly string[] = [
 ];
 const PACKAGE = /^(?:@[\w-]+\/)?\w[\w.-]*/;
 
-/** Whether an import stays one in the bundle: of Node, or of a package that is installed beside it. */
+/** Whether an import stays in the bundle: an import of Node, or of a package that is installed beside the bundle. */
 const isForeign = (id: string) => {
   const [name] = PACKAGE.exec(id) ?? [];
   return name !== undefined && !name.startsWith('@erp-proxy/') && !BUNDLED.includes(name);
@@ -57,7 +58,8 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
   await bundle.write({
     dir: join(folder, 'dist'),
     format: 'esm',
-    // All in one folder: the thread and the package.json are found relative to the file that names them.
+    // All files are in one folder, because the thread and the package.json are found relative to the file that names
+    // them.
     entryFileNames: ({ name }) => (name.endsWith('worker') ? '[name].mjs' : '[name].js'),
     chunkFileNames: '[name]-[hash].js',
     sourcemap: false,
@@ -69,7 +71,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
   return BUNDLED;
 }
 
-/** Their licenses ask for this. */
+/** Writes the licenses of the bundled dependencies. The licenses require a copy in the bundle. */
 function writeLicenses(folder: string): void {
   const texts = BUNDLED.map((name) => {
     const text = readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
@@ -78,7 +80,7 @@ function writeLicenses(folder: string): void {
   writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), texts.join('\n---\n\n'));
 }
 
-/** The same entry as in the repository, which starts the bundle in place of the sources. */
+/** Writes the same entry as in the repository, which starts the bundle in place of the sources. */
 function writeBin(folder: string): void {
   const text = readFileSync(join(SOURCE, BIN), 'utf8');
   const adapted = text.replace("'../src/main.ts'", "'../dist/main.js'");

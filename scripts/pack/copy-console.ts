@@ -2,7 +2,10 @@
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Copies `dist` of the console's package. Returns the copy's name in the package; none if there is no such package. */
+/**
+ * Copies `dist` of the console's package. Returns the name of the copy in the package; an empty list if there is no
+ * console.
+ */
 export function copyConsole(source: string, folder: string): readonly string[] {
   if (!existsSync(source)) return [];
   const built = join(source, 'dist');

@@ -1,6 +1,6 @@
 /**
- * Writes a package for programs that import it: JavaScript and declarations for each of its sources, and for those of
- * the packages of this repository that it imports.
+ * Writes a package for programs that import it: JavaScript and declarations for each of its sources, and for the
+ * sources of this repository's packages that it imports.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import type { Manifest } from './manifest.ts';
 import { root } from './root.ts';
 
 const COMPILER = join(root, 'node_modules/typescript/bin/tsc');
-/** A package of this repository, or an entry of one, which is the index of a folder. */
+/** A package of this repository, or an entry point of one, which is the index of a folder. */
 const OWN_PACKAGE = /^@erp-proxy\/(\w+)(?:\/(\w+))?$/;
-/** Schemas, of which only the types are exported. */
+/** Matches files with schemas, of which only the types are exported. */
 const IMPORTS_ZOD = /^import .* from ['"]zod['"];$/m;
-/** A source file. The compiler leaves its name as it is in declarations. */
+/** Matches the name of a source file, which the compiler does not change in declarations. */
 const SOURCE_FILE = /^(\..*)\.ts$/;
 
 /** Returns the members of the package.json that name the files. */
@@ -39,7 +39,7 @@ export function emitLibrary(source: string, folder: string): Pick<Manifest, 'exp
     );
     writeFileSync(file, text);
   }
-  // What only passes schemas on.
+  // Removes files that only pass schemas on.
   for (const file of files) if (existsSync(file) && lacksImport(file)) rmSync(file);
   const entry = `./dist/${relative('packages', source)}/src/index`;
   const types = `${entry}.d.ts`;
@@ -55,14 +55,14 @@ function lacksImport(file: string): boolean {
   return [...imports].some(([, path = '']) => !existsSync(join(dirname(file), path)));
 }
 
-/** The declarations alone: the package has no other use for zod, which takes 8 MB. */
+/** Copies only the declarations of zod: the package has no other use for zod, which takes 8 MB. */
 function copyZodTypes(dist: string): void {
   const zod = join(root, 'node_modules/zod');
   for (const path of globSync('{index.d.ts,LICENSE,v4/{classic,core,locales}/*.d.ts}', { cwd: zod }))
     cpSync(join(zod, path), join(dist, 'zod', path));
 }
 
-/** Returns the files that it has written. */
+/** Returns the files that the compiler has written. */
 function compile(source: string, outDir: string): string[] {
   const config = `${outDir}.tsconfig.json`;
   writeFileSync(
@@ -91,7 +91,7 @@ function compile(source: string, outDir: string): string[] {
   }
 }
 
-/** Changes the names in the imports of a file, and no other text, such as that of a template. */
+/** Changes the names in the imports of a file, and no other text, such as text in a template. */
 function rewriteImports(file: string, text: string, rename: (name: string) => string): string {
   const names: { start: number; end: number; value: string }[] = [];
   const note = ({ source }: { source: unknown }) => {

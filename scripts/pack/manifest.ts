@@ -1,4 +1,4 @@
-/** The package.json of a tarball, from the one in the repository. */
+/** Makes the package.json of a tarball from the one in the repository. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Repository } from './repository.ts';
@@ -21,7 +21,10 @@ export function readManifest(source: string): Manifest {
   return JSON.parse(readFileSync(join(root, source, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Packages of this repository and bundled ones are part of the tarball, so they are no dependencies of it. */
+/**
+ * Packages of this repository and bundled packages are part of the tarball, so the manifest does not list them as
+ * dependencies.
+ */
 export function makeManifest(
   { private: _private, dependencies = {}, ...own }: Manifest,
   {

@@ -1,4 +1,6 @@
-/** The address of the public repository for `package.json`: that of the remote `origin` of this checkout. */
+/**
+ * Determines the address of the public repository for `package.json`: the address of this checkout's remote `origin`.
+ */
 import { spawnSync } from 'node:child_process';
 import { root } from './root.ts';
 
@@ -20,8 +22,8 @@ export function findRepository(directory: string): Repository | null {
 }
 
 /**
- * The https address of a remote of git, without user, password and query. Null for anything that others cannot fetch:
- * a path, a file, a name without a dot.
+ * The https address of a git remote, without user, password and query. Null for an address that others cannot fetch: a
+ * path, a file, a name without a dot.
  */
 export function normalizeRemote(remote: string): string | null {
   const [, host, path] =

@@ -9,7 +9,7 @@ export interface Walked {
   files: Record<string, number>;
 }
 
-/** What a request leaves to later, such as its record, has run by then. */
+/** After this time, the work that a request leaves to later, such as its record, has run. */
 const SETTLED_MS = 300;
 const ADMIN_TOKEN = 't'.repeat(40);
 const ROOT = new URL('../../packages/', import.meta.url).href;
@@ -43,7 +43,7 @@ async function answer(message: any): Promise<object> {
   return { files };
 }
 
-/** Once, since later readings of changes would count for other requests. */
+/** Subscribes only once, since later readings of changes would count for other requests. */
 async function subscribe(): Promise<object> {
   if (isSubscribed) return {};
   isSubscribed = true;

@@ -1,4 +1,4 @@
-/** How the methods of models send their calls. Types only. */
+/** How the functions of models send their calls. Types only. */
 import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
@@ -15,7 +15,7 @@ export interface Calls {
   files: Files;
 }
 
-/** `call`: the body of the route, without context and instance. */
+/** `call` is the body of the request, without context and instance. */
 export interface Files {
   download(call: FileCall, options?: CallOptions): Promise<Response>;
   upload(
@@ -33,7 +33,7 @@ interface FileCall {
 
 export interface Exports {
   open: OpenLines;
-  /** Maximum number of attempts in a row that give no record. */
+  /** Maximum number of consecutive attempts that give no record. */
   retries: number;
   budget: RetryBudget;
 }
@@ -46,7 +46,7 @@ export type Batch = <Result = any>(
   options?: CallOptions,
 ) => Promise<BatchResult<Result>[]>;
 
-/** The shape of `Promise.allSettled`. */
+/** Like a result of `Promise.allSettled`. */
 export type BatchResult<Result> =
   | { status: 'fulfilled'; value: Result }
   | { status: 'rejected'; reason: ErpProxyError };

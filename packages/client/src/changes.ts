@@ -1,17 +1,17 @@
-/** Reads what has changed since a cursor, answer after answer. */
+/** Reads the changes since a cursor, answer after answer. */
 import type { CallOptions } from './options.ts';
 
 export type Change<Row> =
   | {
-      /** The record was made or changed, and matches. */
+      /** The record was created or changed, and matches the domain. */
       change: 'upsert';
       id: number;
-      /** Its `write_date`, as `2026-10-21T01:31:00Z`. */
+      /** The record's `write_date`, as `2026-10-21T01:31:00Z`. */
       at: string | null;
       record: Row;
     }
   | {
-      /** The record has changed and does not match. It may never have matched. */
+      /** The record has changed and does not match the domain. It may never have matched. */
       change: 'left';
       id: number;
       at: string | null;
@@ -20,9 +20,9 @@ export type Change<Row> =
 
 export interface ChangesPage<Row> {
   changes: Change<Row>[];
-  /** For the next call. Store it together with what the changes did. */
+  /** The cursor for the next call. Store it together with the effects of the changes. */
   cursor: string;
-  /** Whether there are more changes now. */
+  /** True if there are more changes now. */
   more: boolean;
 }
 
@@ -32,7 +32,7 @@ interface ChangesQuery {
   limit?: number | undefined;
 }
 
-/** `call`: the body of the route, without context and instance. */
+/** `call` is the body of the request, without context and instance. */
 export type AskChanges = (
   call: { model_id: string } & ChangesQuery & { domain: readonly unknown[] },
   options?: CallOptions,

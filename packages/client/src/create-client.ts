@@ -13,18 +13,21 @@ import { explainForm, type SendSettings, type Sent, send } from './send.ts';
 import { type OpenLines, sendExport } from './send-export.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
-  /** The methods of a model. */
+  /** Returns the methods of a model. */
   model<Name extends keyof Models & string>(name: Name): Model<Models, Name, Form>;
-  /** A client whose calls have this context in addition. */
+  /** Returns a client whose calls have this context in addition. */
   withContext(context: Context): Client<Models, Form>;
-  /** Sends one call as the proxy takes it, and returns its result. */
+  /** Sends one call in the form of the execute route, and returns its result. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   execute<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Result>;
-  /** Sends calls together, each with a result or an error of its own, in their order. They are not one transaction. */
+  /**
+   * Sends several calls in one request, and returns a result or an error for each, in their order. The calls are not
+   * one transaction.
+   */
   batch: Batch;
 }
 
-/** The proxy refuses larger batches. */
+/** Maximum calls of one request: the proxy refuses larger batches. */
 const BATCH_CALLS_MAX = 100;
 
 export function createClient<Models = AnyModels>(
@@ -42,7 +45,7 @@ export function createClient(options: ClientOptions<ValueForm> = {}): Client<Any
     isNormalized: options.values === 'normalized',
     retries: options.retries ?? 2,
     idempotencyKeys: options.idempotencyKeys ?? true,
-    // Called without a receiver, because browsers refuse another one.
+    // Called without `this`, because browsers refuse another `this` than the global object.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     hooks: options.hooks ?? {},
     budget: createRetryBudget(),
@@ -67,7 +70,7 @@ function openClient<Models, Form extends ValueForm>(
     const error = findFormError(sent);
     if (error) throw error;
   };
-  /** The body of a route that is no call of a method. */
+  /** The body of a request that is not a call of a method. */
   const place = <Call extends object>(call: Call, options: CallOptions) => ({
     ...call,
     context: { ...context, ...options.context },
@@ -96,14 +99,14 @@ function openClient<Models, Form extends ValueForm>(
         const sent = await send(settings, part, bodies, { ...options, ...ownKey });
         const reason = findFormError(sent);
         const answers = readAnswers(sent.answer, part.length).map((result, index) =>
-          // The results of writes must not be lost.
+          // Only for reads: the results of writes must not be lost.
           reason && result.status === 'fulfilled' && returnsValues(part[index]!.action)
             ? ({ status: 'rejected', reason } as const)
             : result,
         );
         results.push(...answers);
       } catch (error) {
-        // The results of earlier parts must not be lost.
+        // Not thrown, because the results of earlier parts must not be lost.
         if (at === 0 || options.signal?.aborted) throw error;
         const rest = calls
           .slice(at)
@@ -156,7 +159,7 @@ function readUrl(text: string | undefined): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}/api/erp/execute`;
 }
 
-/** The text is not shown: it may be another secret. */
+/** The error does not show the text, which may be another secret. */
 function readKey(text: string | undefined): string {
   if (!text) throw refuse('Give `key`, a client key of the proxy, or set ERP_PROXY_KEY.');
   if (!/^[\x21-\x7e]+$/.test(text)) throw refuse('`key` is not the text of a client key: ep_….');

@@ -7,34 +7,34 @@ import type { FieldName, TextType } from './field-types.ts';
 type Connector = '&' | '|' | '!';
 
 /**
- * A domain in a variable. Fields, operators and values are checked only if the domain is written in the call, or
- * `as const`.
+ * A domain in a variable. Fields, operators and values are checked only in a domain that is written in the call, or `as
+ * const`.
  */
 export type Domain<Models, Name extends keyof Models> = readonly DomainTerm<Models, Name>[];
 
-/** `string & {}` keeps the known names as suggestions of an editor. {@link CheckDomain} refuses other names. */
+/** `string & {}` keeps the known names as suggestions in an editor. {@link CheckDomain} refuses other names. */
 type DomainTerm<Models, Name extends keyof Models> =
   | Connector
   | readonly [FieldName<Models, Name> | (string & {}), Operator | (string & {}), DomainValue];
 
-/** Any value. The parts make the compiler infer literals and tuples, also those of a domain in a domain. */
+/** Any value. The parts make the compiler infer literals and tuples, also within nested domains. */
 type DomainValue = string | number | boolean | NestedTerms | readonly [] | object | null | undefined;
 interface NestedTerms
   extends ReadonlyArray<
     DomainValue | readonly ['id' | (string & {}), Operator | (string & {}), DomainValue]
   > {}
 
-/** What the parameter of a domain accepts. The empty list makes the compiler infer a tuple. */
+/** The type of a domain parameter. The empty list makes the compiler infer a tuple. */
 export type DomainInput<Models, Name extends keyof Models> = Domain<Models, Name> | readonly [];
 
-/** The given domain if it is right; otherwise one in which the wrong part has the type that it should have. */
+/** The given domain if it is valid; otherwise a domain in which the wrong part has the type that it should have. */
 export type CheckDomain<Models, Name extends keyof Models, Given> =
   Given extends CheckTerms<Models, Name, Given> ? Given : CheckTerms<Models, Name, Given>;
 
 type CheckTerms<Models, Name, Given> = {
   readonly [Index in keyof Given]: Given[Index] extends readonly [infer Path, infer Operator, infer Value]
     ? string extends Operator
-      ? // Only known at run time.
+      ? // The operator is only known at run time.
         Given[Index]
       : CheckField<Models, Name, Path, Operator, Value, FieldAt<Models, Name, Path>>
     : Given[Index];
@@ -57,7 +57,7 @@ type CheckOperator<Path, Operator, Value, Operators> = Operator extends keyof Op
   ? readonly [Path, Operator, Operators[Operator]]
   : readonly [Path, keyof Operators & string, Value];
 
-/** The field at the end of a dotted path; never if there is none. */
+/** The field at the end of a dotted path; `never` if it does not exist. */
 type FieldAt<Models, Name, Path> = Name extends keyof Models
   ? Path extends keyof Models[Name]
     ? Models[Name][Path]
@@ -75,7 +75,7 @@ type FieldAt<Models, Name, Path> = Name extends keyof Models
         : never
   : { type: 'any' };
 
-/** The right paths that are nearest to a wrong one: up to its first wrong part. */
+/** The valid paths for a wrong one: its right beginning, followed by any existing field. */
 type PathLike<Models, Name, Path> = Name extends keyof Models
   ? Path extends `${infer First}.${infer Rest}`
     ? First extends keyof Models[Name]
@@ -86,7 +86,9 @@ type PathLike<Models, Name, Path> = Name extends keyof Models
     : keyof Models[Name] & string
   : string;
 
-/** The operators of conditions. `any` and `not any` exist from Odoo 17 on, `not =like` and `not =ilike` from 19 on. */
+/**
+ * The operators of conditions. `any` and `not any` exist from Odoo 17 on, `not =like` and `not =ilike` from Odoo 19 on.
+ */
 export type Operator = keyof AnyOperators;
 
 type OperatorsOf<Field> = Field extends { type: TextType }
@@ -147,7 +149,7 @@ interface HierarchyOperators {
 
 interface IdOperators extends OrderOperators<number>, HierarchyOperators {}
 
-/** `ilike` and its relatives compare with the name of the related record. */
+/** `ilike` and similar operators compare the name of the related record. */
 interface RelationOperators extends SetOperators<number>, LikeOperators, HierarchyOperators {
   any: readonly unknown[];
   'not any': readonly unknown[];
@@ -155,14 +157,14 @@ interface RelationOperators extends SetOperators<number>, LikeOperators, Hierarc
 
 type AnyOperators = Record<keyof IdOperators | keyof TextOperators | keyof RelationOperators, unknown>;
 
-/** The given order if its fields exist; otherwise one in which the first wrong field is replaced by those that do. */
+/** The given order if its fields exist; otherwise the order with existing fields in place of the first wrong one. */
 export type CheckOrder<Models, Name extends keyof Models, Given> = string extends Given
   ? Given
   : Given extends OrderLike<keyof Models[Name], Given, ''>
     ? Given
     : OrderLike<keyof Models[Name], Given, ''>;
 
-/** Unknown if the order is right. */
+/** `unknown` if the order is valid. */
 type OrderLike<Names, Given, Before extends string> = Given extends `${infer First},${infer Rest}`
   ? IsOrderTerm<Names, First> extends true
     ? OrderLike<Names, Rest, `${Before}${First},`>
@@ -186,7 +188,7 @@ type IsOrderTerm<Names, Term> = Term extends ` ${infer Rest}`
         ? IsOrderTerm<Names, Field>
         : false;
 
-/** The right terms that are nearest to a wrong one. */
+/** The valid terms for a wrong one. */
 type OrderTermLike<Names, Term, Before extends string, After extends string> = Term extends ` ${infer Rest}`
   ? OrderTermLike<Names, Rest, `${Before} `, After>
   : Term extends `${infer Field} ${infer Direction}`

@@ -6,7 +6,7 @@ import { explainFailure, readRefusal } from './post.ts';
 import { chooseDelayMs } from './retry-budget.ts';
 import { addHeaders, type SendSettings, tell } from './send.ts';
 
-/** `call`: the body of the route. */
+/** `call` is the body of the request. */
 export async function download(
   settings: SendSettings,
   model: string,
@@ -31,7 +31,8 @@ export async function download(
     let error: ErpProxyError | null = null;
     try {
       const init = { method: 'POST', headers, body, redirect: 'manual' } as const;
-      // The time limit is over with the head: a large file takes longer. The signal also ends the file.
+      // The time limit ends with the response's head, because a large file takes longer. The caller's signal also ends
+      // the file.
       response = await limitTime(
         Math.min(timeout ?? ATTEMPT_MS_MAX, ATTEMPT_MS_MAX),
         undefined,
@@ -40,7 +41,7 @@ export async function download(
           return settings.fetch(url, { ...init, signal: both });
         },
       );
-      // Only a file has this header. A file can be JSON too.
+      // Only a file has this header. Checking for JSON would not do, because a file can be JSON, too.
       if (!response.headers.has('content-disposition'))
         error = readRefusal(response, await response.text(), sent);
     } catch (cause) {

@@ -1,20 +1,20 @@
-/** The error that every call of the client throws, and how it follows from an answer. */
+/** The error that every call of the client throws, and its creation from an answer. */
 
 /** Whether a call ran in Odoo. */
 export type Outcome = 'not_sent' | 'rolled_back' | 'unknown';
 
-/** Errors of the client itself: there is no answer of the proxy. */
+/** Types of errors without an answer of the proxy, which the client itself creates. */
 type ClientErrorType =
-  /** No connection, or it broke. */
+  /** There was no connection, or it broke. */
   | 'connection_failed'
   /** `timeout` has passed. */
   | 'client_timeout'
-  /** Not an answer of the proxy, e.g. a page of a server in front of it. */
+  /** The answer is not from the proxy, e.g. a page of a server in front of it. */
   | 'invalid_answer'
-  /** The client was called in a wrong way; nothing was sent. */
+  /** The client was called wrongly; nothing was sent. */
   | 'usage';
 
-/** Errors of the proxy. */
+/** Types of the proxy's errors. */
 type ProxyErrorType =
   | 'parse_error'
   | 'invalid_request'
@@ -38,7 +38,7 @@ type ProxyErrorType =
   | 'approval_required'
   | 'internal';
 
-/** Errors of Odoo, the same for every version. */
+/** Types of Odoo's errors, the same for every version. */
 type OdooErrorType =
   | 'access_denied'
   | 'access_error'
@@ -69,27 +69,30 @@ interface ErrorDetails {
 }
 
 export class ErpProxyError extends Error {
-  /** The code of the error table of the proxy; 0 for errors of the client itself. */
+  /** The code in the proxy's error table; 0 for an error of the client itself. */
   readonly code: number;
-  /** What went wrong. A later proxy may have types that this client does not know. */
+  /** The type of the error. A later proxy may send types that this client does not know. */
   readonly type: ErrorType | (string & {});
   /** True if the same call may be sent again unchanged. */
   readonly retryable: boolean;
-  /** Whether the call ran in Odoo, if that is in question. */
+  /** Whether the call ran in Odoo; undefined if the type makes that clear. */
   readonly outcome: Outcome | undefined;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number;
   /** The id of the call in the log of the proxy. */
   readonly requestId: string | undefined;
   /** Seconds to wait before another attempt. */
   readonly retryAfter: number | undefined;
-  /** The key of the call, with which it can be sent again without running twice. */
+  /** The idempotency key of the call, with which it can be sent again without running twice. */
   readonly idempotencyKey: string | undefined;
-  /** With `approval_required`: what an administrator must approve, and the option `approval` of the next attempt. */
+  /**
+   * With `approval_required`: the id of the approval that an administrator must give. Pass it as option `approval` of
+   * the next attempt.
+   */
   readonly approval: string | undefined;
-  /** Existing names that are near to an unknown one, if the proxy sent them. */
+  /** Existing names that are similar to an unknown one, if the proxy sent them. */
   readonly nearest: readonly string[];
-  /** The other members of the error, such as `path`, `rule`, `name` and `arguments`. */
+  /** The remaining members of the error, such as `path`, `rule`, `name` and `arguments`. */
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(type: ErrorType | (string & {}), message: string, details: ErrorDetails = {}) {
@@ -110,17 +113,17 @@ export class ErpProxyError extends Error {
   }
 }
 
-/** The client was called in a wrong way. */
+/** Creates the error for a wrong use of the client. */
 export function refuse(message: string): ErpProxyError {
   return new ErpProxyError('usage', message);
 }
 
-/** True also for errors of another copy of this package. */
+/** True also for an error of another copy of this package. */
 export function isErpProxyError(error: unknown): error is ErpProxyError {
   return error instanceof Error && error.name === 'ErpProxyError' && 'retryable' in error;
 }
 
-/** The error of an answer; `details` is what is known about the request. */
+/** Creates the error of an answer. `details`: facts about the request. */
 export function readError(body: unknown, details: ErrorDetails): ErpProxyError {
   const { code, message, data } = body as { code: number; message: string; data: Record<string, unknown> };
   const type = String(data?.['type']);

@@ -1,6 +1,6 @@
 /**
- * Reads all records of a domain in one request, as they arrive. After a broken connection another request goes on
- * behind the last record, so that none is missed or given twice.
+ * Reads all records of a domain in one request, as they arrive. After a broken connection, another request continues
+ * after the last record, so that no record is missed or returned twice.
  */
 import type { Exports } from './calls.ts';
 import { ErpProxyError } from './errors.ts';
@@ -16,11 +16,11 @@ interface Query {
 }
 
 export interface CsvQuery extends Query {
-  /** Whether a byte order mark precedes it, by which spreadsheets see that it is UTF-8. Default: false. */
+  /** Whether the text begins with a byte order mark, by which spreadsheet programs detect UTF-8. Default: false. */
   bom?: boolean | undefined;
-  /** Default: a comma. */
+  /** Separator of cells. Default: a comma. */
   delimiter?: ',' | ';' | '\t' | '|' | undefined;
-  /** Whether `'` precedes a text that spreadsheets would run as a formula. Default: true. */
+  /** Whether `'` precedes a text that a spreadsheet program would run as a formula. Default: true. */
   escapeFormulas?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export function createExport(
   async function* readAll(most: number): AsyncGenerator<Row> {
     let { after } = query;
     for (let left = most, attempt = 1; left > 0; attempt++) {
-      // As JSON, infinity is null, which is no limit.
+      // JSON prints infinity as null, which means no limit.
       const ask = { model_id: model, domain, fields, after, limit: left };
       try {
         for await (const line of open(ask, options, attempt)) {

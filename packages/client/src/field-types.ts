@@ -1,6 +1,6 @@
 /**
- * The types of records. A model is described by its fields as Odoo's `fields_get` reports them. The types of what is
- * read and written follow from that. `erp-proxy types` writes such descriptions. Types only.
+ * The types of records. A model is described by its fields as Odoo's `fields_get` reports them. The types of values
+ * that are read and written are derived from them. `erp-proxy types` writes such descriptions. Types only.
  */
 import type { Json, ValueForm } from './options.ts';
 
@@ -16,7 +16,7 @@ export interface FieldSpec {
   readonly?: boolean;
   /** The model that a relation leads to. */
   relation?: string;
-  /** The values of a selection, or the models of a reference, as a union. */
+  /** A union of the values of a selection, or of the models of a reference. */
   values?: string;
   /** `text` if the ids of the related records are texts, as those of `account.root` from Odoo 18 on. */
   ids?: 'text';
@@ -25,7 +25,7 @@ export interface FieldSpec {
 /** A date, e.g. `2026-10-21`. */
 export type DateText = `${number}-${number}-${number}`;
 
-/** A time in UTC: as Odoo has it, `2026-10-21 01:31:00`, or in normalized form, `2026-10-21T01:31:00Z`. */
+/** A time in UTC: in Odoo's form, `2026-10-21 01:31:00`, or normalized, `2026-10-21T01:31:00Z`. */
 export type TimeText<Form extends ValueForm = 'odoo'> = TimeTexts[Form];
 
 interface TimeTexts {
@@ -38,17 +38,17 @@ type ZonedTimeText = `${DateText}T${string}${'Z' | `${'+' | '-'}${number}:${numb
 
 declare const METHODS: unique symbol;
 
-/** What the interface of a model extends if methods of it are known, e.g. `Methods<'action_confirm'>`. */
+/** Extended by the interface of a model whose methods are known, e.g. `Methods<'action_confirm'>`. */
 export interface Methods<Names extends string> {
   readonly [METHODS]?: Names;
 }
 
-/** A method of a model: one that is known, as a suggestion of an editor, or any other. */
+/** The name of a method: any text, with the known ones as suggestions in an editor. */
 export type MethodName<Models, Name extends keyof Models> = typeof METHODS extends keyof Models[Name]
   ? NonNullable<Models[Name][typeof METHODS]> | (string & {})
   : string;
 
-/** The models of a client without types of its own: every model and every field exists. */
+/** The models of a client whose user gives no types: every model and every field exists. */
 export interface AnyModels {
   [model: string]: { [field: string]: { type: 'any' } };
 }
@@ -57,12 +57,12 @@ export type ModelName<Models> = keyof Models & string;
 
 export type FieldName<Models, Name extends keyof Models> = keyof Models[Name] & string;
 
-/** A record with all fields, as it is read. */
+/** A record with all fields, in the form in which it is read. */
 export type Read<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = {
   [Field in keyof Models[Name] as Field & string]: ReadValue<Models[Name][Field], Form>;
 };
 
-/** The values for a new record. Required fields without a default are required, as far as the models tell them. */
+/** The values for a new record. Required fields without a default are required, as far as the models state them. */
 export type Create<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
   Models,
   Name,
@@ -73,7 +73,7 @@ export type Create<Models, Name extends keyof Models, Form extends ValueForm = '
     : never]-?: WriteValue<Models, Models[Name][Field], Form>;
 };
 
-/** The values for a change of records. */
+/** The values with which records are updated. */
 export type Update<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
   Models,
   Name,
@@ -85,7 +85,7 @@ export type BinaryField<Models, Name extends keyof Models> = {
   [Field in FieldName<Models, Name>]: Models[Name][Field] extends { type: 'binary' | 'any' } ? Field : never;
 }[FieldName<Models, Name>];
 
-/** The values of a row of `upsert`: those of a new record, with the fields by which records are found. */
+/** The values of a row of `upsert`: those of a new record, including all fields of `by`. */
 export type UpsertRow<Models, Name extends keyof Models, Form extends ValueForm, By> = Create<
   Models,
   Name,
@@ -98,7 +98,7 @@ export type UpsertRow<Models, Name extends keyof Models, Form extends ValueForm,
       : never]-?: NonNullable<WriteValue<Models, Models[Name][Field], Form>>;
 };
 
-/** The values by which `upsert` finds records: those that a domain compares with the value as it is written. */
+/** The fields by which `upsert` can find records: those whose written value can be compared in a domain. */
 export type Comparable<Models, Name extends keyof Models, Form extends ValueForm> = {
   [Field in keyof Writable<Models, Name, Form> as Models[Name][Field] extends {
     type: 'one2many' | 'many2many' | (Form extends 'normalized' ? 'datetime' | 'reference' : never);
@@ -107,7 +107,7 @@ export type Comparable<Models, Name extends keyof Models, Form extends ValueForm
     : Field]: unknown;
 };
 
-/** A record with the fields that were asked for and its id; with all fields if there is no list. */
+/** A record with its id and the fields of the list; with all fields if there is no list. */
 export type Row<
   Models,
   Name extends keyof Models,
@@ -117,12 +117,12 @@ export type Row<
   ? Read<Models, Name, Form>
   : Fields extends readonly (infer Field)[]
     ? number extends Fields['length']
-      ? // A list whose members are only known at run time.
+      ? // The members of the list are only known at run time.
         Partial<Read<Models, Name, Form>> & { id: number }
       : Picked<Models[Name], Field, Form>
     : Read<Models, Name, Form>;
 
-/** A change of a one2many or many2many field. Odoo ignores ids that are not in a command. */
+/** A command that changes a one2many or many2many field. Odoo ignores ids outside of commands. */
 export type X2manyCommand<Models, Relation, Form extends ValueForm = 'odoo'> =
   /** Creates a record and adds it. */
   | readonly [0, 0 | string, RelatedValues<Models, Relation, Form>]
@@ -139,7 +139,7 @@ export type X2manyCommand<Models, Relation, Form extends ValueForm = 'odoo'> =
   /** Replaces all records. */
   | readonly [6, 0, readonly number[]];
 
-/** A change of a one2many or many2many field in normalized form. The members are applied in their order. */
+/** A change of a one2many or many2many field in normalized form. Its members are applied in this order. */
 export interface X2manyChanges<Models, Relation> {
   /** Replaces all records. */
   readonly set?: readonly number[];
@@ -157,7 +157,7 @@ export interface X2manyChanges<Models, Relation> {
   readonly clear?: boolean;
 }
 
-/** What `describe()` returns for a field. Odoo reports more members, which differ by version. */
+/** The description of a field by `describe()`. Odoo reports further members, which differ by version. */
 export interface FieldInfo {
   type: string;
   string: string;
@@ -188,7 +188,7 @@ interface EmptyRead {
   normalized: null;
 }
 
-/** Types whose empty value is not `false`. */
+/** Types of fields whose empty value is not `false`. */
 interface AlwaysSet {
   boolean: boolean;
   integer: number;
@@ -205,7 +205,7 @@ interface AlwaysSet {
 
 type FilledValue<Field, Form extends ValueForm> = Field extends { type: keyof FilledForms[Form] }
   ? Field extends { type: 'many2one'; ids: 'text' }
-    ? // The proxy keeps these pairs as they are.
+    ? // The proxy does not normalize these pairs.
       [id: string, name: string | false]
     : FilledForms<ValuesOf<Field>>[Form][Field['type']]
   : Field extends { values: infer Values }
@@ -218,7 +218,9 @@ type FilledValue<Field, Form extends ValueForm> = Field extends { type: keyof Fi
           ? string
           : Json;
 
-/** The types whose values differ by form. Odoo gives a related record no name if it computes none. */
+/**
+ * The types whose values differ by form. Without a computed name, Odoo returns `false` for that of a related record.
+ */
 interface FilledForms<Model extends string = string> {
   odoo: {
     datetime: TimeText;

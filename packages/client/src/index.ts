@@ -1,4 +1,4 @@
-/** The client of erp-proxy, for Node, browsers, Deno, Bun and edge runtimes. Imports nothing. */
+/** The client of erp-proxy, for Node, browsers, Deno, Bun and edge runtimes. Has no dependencies. */
 export type { BatchResult } from './calls.ts';
 export type { Change, ChangesPage } from './changes.ts';
 export { type Client, createClient } from './create-client.ts';

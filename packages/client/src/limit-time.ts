@@ -1,19 +1,19 @@
 /**
- * Time limits: reads the option, and runs something until its time is over or its signal aborts. Leaves no timer and no
+ * Time limits: reads the option, and runs a function until the time is over or a signal aborts. Leaves no timer and no
  * listener behind.
  */
 import { refuse } from './errors.ts';
 
-/** The reason of an abort because the time is over. */
+/** The abort reason when the time is over. */
 export const TIME_OVER: unique symbol = Symbol('time over');
 
-/** The option `timeout` of a call, or that of its client: milliseconds above 0. */
+/** Reads the option `timeout` of a call, or else of its client: milliseconds above 0. */
 export function readTimeout(
   call: { timeout?: number | undefined },
   client: { timeout: number | undefined },
 ): number | undefined {
   const { timeout = client.timeout } = call;
-  // JavaScript also allows texts, which are added to a time as texts.
+  // A text, which JavaScript allows, would be appended to a time instead of added.
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
     throw refuse('`timeout` must be a number of milliseconds above 0.');
   return timeout;
@@ -37,7 +37,7 @@ export async function limitTime<Result>(
   }
 }
 
-/** Waits, or rejects with the reason of the signal. */
+/** Waits, or rejects with the signal's abort reason. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const ended = (over: AbortSignal) =>
     new Promise<void>((resolve, reject) => {

@@ -8,7 +8,7 @@ const READING = new Set(
   ),
 );
 
-/** Whether the proxy can normalize the values of the results. */
+/** True if the proxy can normalize the values in the method's results. */
 export function returnsValues(action: string): boolean {
   return /^(web_)?(search_)?read$/.test(action);
 }

@@ -1,4 +1,4 @@
-/** The methods of one model, as calls of Odoo's methods. */
+/** The functions of one model, which call Odoo's methods. */
 import type { Calls } from './calls.ts';
 import { type ChangesPage, readChanges } from './changes.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
@@ -22,21 +22,21 @@ import { type UpsertResult, upsertRows } from './upsert.ts';
 type Ids = number | readonly number[];
 
 interface FieldsQuery<Fields> {
-  /** The fields of the records, beside `id`. Default: all, which can be slow. */
+  /** The fields of the records, in addition to `id`. Default: all fields, which can be slow. */
   fields?: Fields | undefined;
 }
 
 interface SearchQuery<Order> {
   limit?: number | undefined;
   offset?: number | undefined;
-  /** e.g. `name desc, id`. Default: the order of the model. */
+  /** E.g. `name desc, id`. Default: the order of the model. */
   order?: Order | undefined;
 }
 
 interface PageQuery<Order> {
-  /** Default: by id. With another order, the ids of all records are read first. */
+  /** Default: by id. For any other order, the ids of all records are read first. */
   order?: Order | undefined;
-  /** Records of a request. Default: 500. */
+  /** Records per request. Default: 500. */
   pageSize?: number | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
@@ -53,7 +53,9 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     query?: FieldsQuery<Fields> & SearchQuery<CheckOrder<Models, Name, Order>>,
     options?: CallOptions,
   ): Promise<Row<Models, Name, Fields, Form>[]>;
-  /** Returns records by id. Throws `record_missing` if one does not exist, depending on the version of Odoo. */
+  /**
+   * Returns records by id. If one does not exist, some versions of Odoo throw `record_missing`, others leave it out.
+   */
   read<const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined>(
     ids: readonly number[],
     query?: FieldsQuery<Fields>,
@@ -97,8 +99,8 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
   /**
-   * Returns all records that match a domain, the lowest id first, in one request that Odoo's other users go before. The
-   * time limit is that of a page. The policy of the key must allow exports.
+   * Returns all records that match a domain, the lowest id first, in one request, to which the proxy prefers other
+   * calls. The time limit applies to each page. The policy of the key must allow exports.
    */
   export<
     const Given extends DomainInput<Models, Name>,
@@ -106,25 +108,23 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
   >(
     domain: CheckDomain<Models, Name, Given>,
     query: {
-      /** The fields of the records, beside `id`. */
+      /** The fields of the records, in addition to `id`. */
       fields: Fields;
       /** Maximum number of records. */
       limit?: number | undefined;
-      /** The export begins behind the record with this id. */
+      /** The export begins after the record with this id. */
       after?: number | undefined;
     },
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
   ): Pages<Row<Models, Name, Fields, Form>>;
-  /**
-   * Returns the records as a CSV file, in pieces of its text. It does not go on after a broken connection, but throws.
-   */
+  /** Returns the records as a CSV file, in pieces of text. Throws if the connection breaks, without continuing. */
   exportCsv<const Given extends DomainInput<Models, Name>>(
     domain: CheckDomain<Models, Name, Given>,
     query: CsvQuery & { fields: readonly (keyof Models[Name] & string)[] },
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
   ): AsyncIterable<string>;
   /**
-   * Returns what has changed since a cursor, answer after answer until there is no more. `since: null` begins with all
+   * Returns the changes since a cursor, answer after answer until there are no more. `since: null` begins with all
    * records that match. The policy of the key must allow changes.
    */
   changes<
@@ -133,11 +133,11 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
   >(
     domain: CheckDomain<Models, Name, Given>,
     query: {
-      /** The fields of the records, beside `id`. */
+      /** The fields of the records, in addition to `id`. */
       fields: Fields;
-      /** The cursor of the last answer, with the same domain and fields. */
+      /** The cursor of the last answer, which must have had the same domain and fields. */
       since: string | null;
-      /** Maximum changes of an answer. Default: 500. */
+      /** Maximum changes per answer. Default: 500. */
       limit?: number | undefined;
     },
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
@@ -155,7 +155,7 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
   /** The same as `delete`. */
   unlink(ids: Ids, options?: CallOptions): Promise<true>;
   /**
-   * Updates the records that have the same values in the fields `by`, archived ones too, and creates the others.
+   * Updates the records that have the same values in the fields `by`, including archived ones, and creates the others.
    * Another program may create the same record at the same time. Odoo prevents that only for unique fields.
    */
   upsert<
@@ -168,8 +168,8 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Promise<UpsertResult[]>;
   /**
-   * Returns the file in a binary field. The body of the response is the bytes, which arrive while they are read:
-   * `await response.bytes()`, or `response.body`. `timeout` is the time until the first ones.
+   * Returns the file in a binary field. The body of the response is the bytes, which arrive while they are read: `await
+   * response.bytes()`, or `response.body`. `timeout` limits the time until the first bytes.
    */
   download(
     id: number,
@@ -203,7 +203,7 @@ interface Query {
   pageSize?: number;
 }
 
-/** Untyped inside: the caller adds the types of its models. */
+/** Untyped: the caller adds the types of its models. */
 export function createModel(model: string, { execute, batch, askChanges, exports, files }: Calls) {
   async function call(
     action: string,
@@ -211,7 +211,7 @@ export function createModel(model: string, { execute, batch, askChanges, exports
     named: { readonly [name: string]: unknown } = {},
     options?: CallOptions,
   ): Promise<unknown> {
-    // Other names cannot be actions: `call_method` would need a name of its own.
+    // `call_method`, which needs `fn_name`, is not supported here, because each method can be an action itself.
     return (await execute({ action, model_id: model, params, keyword: pickGiven(named) }, options)).result;
   }
   const read = (ids: readonly number[], { fields }: Query = {}, options?: CallOptions) =>
@@ -242,7 +242,7 @@ export function createModel(model: string, { execute, batch, askChanges, exports
       query: { domain?: readonly unknown[]; operator?: string; limit?: number } = {},
       options?: CallOptions,
     ) => {
-      // By position: 19 renamed a parameter.
+      // Passed by position, because Odoo 19 renamed a parameter.
       const { domain = [], operator = 'ilike', limit = 100 } = query;
       return call('name_search', [text, domain, operator, limit], {}, options);
     },
@@ -293,7 +293,7 @@ export function createModel(model: string, { execute, batch, askChanges, exports
   };
 }
 
-/** Odoo's defaults apply to members that are not given. */
+/** Omits members that are undefined, so that Odoo's defaults apply. */
 function pickGiven(members: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

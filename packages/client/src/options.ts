@@ -1,11 +1,11 @@
-/** The options of a client and of a call, and the shapes of the wire. Types only. */
+/** The options of a client and of a call, and the types of requests. Types only. */
 import type { ErpProxyError } from './errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
 /**
- * The form of values: `odoo`, as Odoo has them, or `normalized`, as the option `values` of a client asks for. A
- * many2one is `[id, name]` or `{ id, name }`, an empty value `false` or `null`.
+ * The form of values: `odoo`, in which Odoo sends them, or `normalized`, if the client has this option. A many2one is
+ * `[id, name]` or `{ id, name }`, an empty value `false` or `null`.
  */
 export type ValueForm = 'odoo' | 'normalized';
 
@@ -27,7 +27,7 @@ export interface InstanceOptions {
   apiKey: string;
 }
 
-/** An instance with the names of `erp_instance` in a call, as other programs send it. */
+/** An instance in the form of `erp_instance` in a call, which other programs send. */
 export type WireInstance = { url: string; db: string; user_id: number; api_key: string } | { name: string };
 
 export interface ClientOptions<Form extends ValueForm = 'odoo'> {
@@ -41,66 +41,67 @@ export interface ClientOptions<Form extends ValueForm = 'odoo'> {
    */
   instance?: string | InstanceOptions | WireInstance | undefined;
   /**
-   * The form of values in results, and of values to write. `normalized`: a many2one is `{ id, name }`, an empty value
-   * is null, a datetime is a text such as `2026-10-21T01:31:00Z`. Default: `odoo`, the values of Odoo.
+   * The form of values that are read and written. `normalized`: a many2one is `{ id, name }`, an empty value is null, a
+   * datetime is a text such as `2026-10-21T01:31:00Z`. Default: `odoo`, the values of Odoo.
    */
   values?: Form | undefined;
   /** Context of all calls. */
   context?: Context | undefined;
-  /** Time limit of a call with its retries, in milliseconds. Default: the limit of the instance or the proxy. */
+  /** Time limit of a call including its retries, in milliseconds. Default: the limit of the instance or the proxy. */
   timeout?: number | undefined;
   /** Maximum number of retries of a call. Default: 2. */
   retries?: number | undefined;
-  /** False: writes carry no idempotency key of their own and are retried only if they surely have not run. */
+  /** False: writes get no idempotency key, and are retried only if they have certainly not run. */
   idempotencyKeys?: boolean | undefined;
-  /** Used in place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   hooks?: Hooks | undefined;
 }
 
 /** Options of one call: the last argument of each method. */
 export interface CallOptions {
-  /** Cancels the call. A write that Odoo has begun may still run. */
+  /** Cancels the call. A write that Odoo has started may still run. */
   signal?: AbortSignal | undefined;
-  /** Time limit of the call with its retries, in milliseconds. */
+  /** Time limit of the call including its retries, in milliseconds. */
   timeout?: number | undefined;
   /** The key under which the call runs at most once. Default: a new one for each write. */
   idempotencyKey?: string | undefined;
   /**
-   * `approval` of an error `approval_required`, once an administrator has approved it. For a batch: those of its calls.
+   * The `approval` of an error `approval_required`, after an administrator has approved it. For a batch: those of its
+   * calls.
    */
   approval?: string | readonly string[] | undefined;
-  /** Added to the context of the client. */
+  /** Context that is added to that of the client. */
   context?: Context | undefined;
 }
 
-/** For logging and tracing. No hook gets values, results or keys. An error that a hook throws is ignored. */
+/** Functions for logging and tracing. They receive no values, results or keys, and their errors are ignored. */
 export interface Hooks {
-  /** Before each attempt. Headers added to `info.headers` are sent, e.g. `traceparent`. */
+  /** Called before each attempt. Headers added to `info.headers` are sent, e.g. `traceparent`. */
   onRequest?(info: RequestInfo): void;
-  /** After each attempt, whether it succeeded or not. */
+  /** Called after each attempt, whether it succeeded or not. */
   onResponse?(info: ResponseInfo): void;
-  /** Before the wait for another attempt. */
+  /** Called before the wait for another attempt. */
   onRetry?(info: RetryInfo): void;
 }
 
 export interface RequestInfo {
-  /** One call, or those of a batch. */
+  /** The call, or all calls of a batch. */
   calls: readonly { model: string; action: string }[];
-  /** 1 for the first attempt. */
+  /** Number of the attempt, from 1. */
   attempt: number;
-  /** Sent as `x-request-id`; the log of the proxy has it. */
+  /** Sent as `x-request-id`, by which the proxy's log names the request. */
   requestId: string;
   headers: Record<string, string>;
 }
 
 export interface ResponseInfo extends Omit<RequestInfo, 'headers'> {
   durationMs: number;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 if there was no answer. */
   status: number;
-  /** The header `server-timing`: the time of Odoo, the wait for it, and the time of the proxy. */
+  /** The header `server-timing`: the time of Odoo, the wait for Odoo, and the time of the proxy. */
   timing: string | null;
-  /** Why the attempt failed; null for a success. For a batch, the first error. */
+  /** Why the attempt failed; null if it succeeded. For a batch, the first error. */
   error: unknown;
 }
 
@@ -109,7 +110,7 @@ export interface RetryInfo extends Omit<RequestInfo, 'headers'> {
   error: ErpProxyError;
 }
 
-/** A call as the proxy takes it, without its instance. */
+/** A call in the form of the execute route, without its instance. */
 export interface ExecuteCall {
   id?: string | number | null;
   /** A public method of the model. */

@@ -11,9 +11,9 @@ import type { Execute } from './calls.ts';
 import { type ErpProxyError, refuse } from './errors.ts';
 import type { CallOptions } from './options.ts';
 
-/** An async iterator of records. Each loop over it reads the records anew. */
+/** An async iterator of records. Each loop over it reads the records again. */
 export interface Pages<Row> extends AsyncIterable<Row> {
-  /** Returns the records as a list, at most `limit` if it is given. */
+  /** Returns the records as a list, with at most `limit` of them if it is given. */
   toArray(options?: { limit?: number }): Promise<Row[]>;
 }
 
@@ -47,7 +47,7 @@ export function createPages(
       options,
     );
 
-  /** The first term decides, because ids are unique. */
+  /** Orders by id only: terms after the first one have no effect, because ids are unique. */
   async function* readById(direction: string | undefined, most: number): AsyncGenerator<Row> {
     const isDescending = direction?.toLowerCase() === 'desc';
     let after: unknown[] = [];
@@ -58,7 +58,7 @@ export function createPages(
       const rows = result as Row[];
       yield* rows;
       if (rows.length < Math.min(asked, allowed)) return;
-      // A policy may allow fewer records than were asked for.
+      // The policy of the key may limit the records of a page.
       size = Math.min(size, allowed);
       left -= rows.length;
       after = [['id', isDescending ? '<' : '>', rows.at(-1)?.id]];
@@ -74,7 +74,7 @@ export function createPages(
       const rows = new Map((result as Row[]).map((row) => [row.id, row]));
       for (const id of part) {
         const row = rows.get(id);
-        // A record may have gone, or match no more.
+        // Missing if the record was deleted, or does not match any more.
         if (row) yield row;
       }
       at += pageSize;
@@ -101,7 +101,7 @@ export function createPages(
   return createRows(readAll, limit);
 }
 
-/** `readAll` reads at most as many records. */
+/** `readAll` is called with the maximum number of records. */
 export function createRows<Item>(
   readAll: (most: number) => AsyncGenerator<Item>,
   limit: number,

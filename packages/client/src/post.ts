@@ -9,7 +9,7 @@ export interface PostRequest {
   signal: AbortSignal;
   requestId: string;
   idempotencyKey: string | undefined;
-  /** False: if the connection breaks, the call may have run. */
+  /** False if the call may have run when the connection breaks. */
   isReadOnly: boolean;
 }
 
@@ -21,16 +21,16 @@ export interface Posted {
   error: ErpProxyError | null;
 }
 
-/** Statuses of servers in front of the proxy that say that it cannot be reached now. */
+/** Statuses by which a server in front of the proxy says that it cannot reach the proxy now. */
 const PASSING_STATUSES = [429, 502, 503, 504];
 
-/** An abort is thrown as the reason of the signal. Other failures are part of the result. */
+/** Throws the reason of an abort. Returns any other failure. */
 export async function post(request: PostRequest): Promise<Posted> {
   const { fetch, url, headers, body, signal } = request;
   let response: Response;
   let text: string;
   try {
-    // A redirect could carry the client key to another server.
+    // Redirects are not followed: they could send the client key to another server.
     response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
     text = await response.text();
   } catch (cause) {
@@ -63,7 +63,7 @@ export function explainFailure(cause: unknown, sent: Sent): ErpProxyError {
   });
 }
 
-/** The error of an answer that is no success. */
+/** The error for an answer that is not a success. */
 export function readRefusal({ status, headers }: Response, text: string, sent: Sent): ErpProxyError {
   const known = {
     status,
@@ -101,7 +101,7 @@ function readSeconds(text: string | null): number | undefined {
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** Node has the reason in `cause`. Only the code of an error of TLS is short, such as ERR_SSL_WRONG_VERSION_NUMBER. */
+/** Node gives the reason in `cause`. For TLS errors, only its code is short, such as ERR_SSL_WRONG_VERSION_NUMBER. */
 function explainCause(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } };
   if (cause?.code?.startsWith('ERR_SSL_')) return cause.code;

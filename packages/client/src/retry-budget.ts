@@ -1,6 +1,6 @@
 /**
- * Bounds the retries of a client, so that many callers do not double the load on a server in trouble: in the long run a
- * tenth of the calls, and ten at once.
+ * Bounds the retries of a client, so that many callers do not double the load on a server in trouble: at most a tenth
+ * of the calls in the long run, and ten in a row.
  */
 const TOKENS_MAX = 10;
 const TOKENS_PER_CALL = 0.1;
@@ -10,7 +10,7 @@ const DELAY_MAX_MS = 5000;
 
 export interface RetryBudget {
   noteCall(): void;
-  /** False if there are no retries left. */
+  /** Takes one retry; false if none is left. */
   take(): boolean;
 }
 
@@ -28,7 +28,10 @@ export function createRetryBudget(): RetryBudget {
   };
 }
 
-/** Grows with each attempt, with a random part, and is never shorter than what the proxy asked for. */
+/**
+ * The wait before a retry. Grows with each attempt, contains a random part, and is never shorter than the proxy asked
+ * for.
+ */
 export function chooseDelayMs(attempt: number, retryAfterSeconds = 0): number {
   const most = Math.min(DELAY_MAX_MS, DELAY_MIN_MS * 2 ** attempt);
   return retryAfterSeconds * 1000 + most * (0.5 + Math.random() / 2);

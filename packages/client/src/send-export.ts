@@ -1,4 +1,4 @@
-/** Sends one request for an export, and gives the lines of its answer as they arrive. Knows no retries. */
+/** Sends one request for an export, and yields the lines of its answer as they arrive. Knows no retries. */
 import { ErpProxyError } from './errors.ts';
 import { readTimeout, TIME_OVER } from './limit-time.ts';
 import type { CallOptions, Context } from './options.ts';
@@ -19,7 +19,10 @@ export interface ExportAsk {
   escape_formulas?: boolean | undefined;
 }
 
-/** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
+/**
+ * A connection that delivers no byte for this long counts as broken. The proxy itself is silent for two minutes at
+ * most.
+ */
 const SILENCE_MS_MAX = 310_000;
 
 export async function* sendExport(
@@ -71,7 +74,7 @@ export async function* sendExport(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = lines.pop()!;
-      // The caller may take its time with each line.
+      // No limit while the caller handles the lines.
       clearTimeout(timer);
       yield* lines;
       watch();
@@ -86,7 +89,7 @@ export async function* sendExport(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', passOn);
-    // Ends the export in the proxy if the caller has stopped reading.
+    // Ends the export in the proxy when the caller stops reading.
     controller.abort();
   }
 }

@@ -11,7 +11,7 @@ export interface SendSettings {
   url: string;
   key: string;
   timeout: number | undefined;
-  /** Whether values are exchanged in normalized form. */
+  /** True if values are exchanged in normalized form. */
   isNormalized: boolean;
   retries: number;
   idempotencyKeys: boolean;
@@ -23,22 +23,22 @@ export interface SendSettings {
 export interface Sent {
   /** The parsed answer: an object with `result`, or the array of a batch. */
   answer: unknown;
-  /** The limit that the policy of the key set in place of the one of the call. */
+  /** The limit that the policy of the key set in place of the call's. */
   limit: number | undefined;
-  /** Whether the proxy has normalized values. */
+  /** True if the proxy has normalized the values. */
   isNormalized: boolean;
 }
 
 /** The proxy ends a call after five minutes at the latest. */
 const ATTEMPT_MS_MAX = 310_000;
-/** Without a time limit of the call, no retry waits longer. */
+/** Longest wait before a retry if the call has no time limit. */
 const WAIT_MS_MAX = 30_000;
-/** The proxy gets this much less time, so that its answer, which tells the outcome, arrives in time. */
+/** The proxy gets this much less time, so that its own answer, which says whether the call ran, arrives in time. */
 const RETURN_MS = 500;
 
 /**
- * `body` is a call or a batch with its instance. It is sent as the same bytes each time. With `file`, it is sent in a
- * header, beside the file.
+ * `body`: a call or a batch with its instance, sent as the same bytes in each attempt. With `file`, it is sent in a
+ * header, and the file is the body.
  */
 export async function send(
   settings: SendSettings,
@@ -105,7 +105,7 @@ export async function send(
   }
 }
 
-/** Rejects only with the reason of the caller's signal. */
+/** Rejects only with the reason of the caller's signal. A timeout is part of the result. */
 async function postInTime(
   ms: number,
   signal: AbortSignal | undefined,
@@ -126,7 +126,10 @@ async function postInTime(
   }
 }
 
-/** The error that a retry of a batch may remove, or the first one. A retry repeats the answers that are final. */
+/**
+ * Returns the first error of a batch that a retry may remove, or else the first error. In a retry, the proxy repeats
+ * the answers that are final.
+ */
 function findError(
   { answer, status }: Posted,
   requestId: string,
@@ -139,7 +142,7 @@ function findError(
   return errors.find(({ retryable }) => retryable) ?? errors[0] ?? null;
 }
 
-/** Adds those that every request has. `timeout`: milliseconds that the proxy and this side have left. */
+/** Adds the headers that every request has. `timeout`: milliseconds that are left for the proxy and this side. */
 export function addHeaders(
   headers: Record<string, string>,
   { key, isNormalized }: Pick<SendSettings, 'key' | 'isNormalized'>,
@@ -154,14 +157,14 @@ export function addHeaders(
     headers['x-request-timeout'] = `${Math.max(1, Math.floor((timeout - RETURN_MS) / 1000))}`;
 }
 
-/** The error of a call whose values should be normalized, and are not. */
+/** The error of a call whose values were not normalized although they should be. */
 export function explainForm(): ErpProxyError {
   const message =
     'The values are not normalized: the proxy could not read the types of the fields, or is too old.';
   return new ErpProxyError('invalid_answer', message, { status: 200 });
 }
 
-/** A fault of a logger must not fail a call that has run. */
+/** Calls a hook. Its error must not fail a call that has run. */
 export function tell(hook: () => void): void {
   try {
     hook();

@@ -1,4 +1,4 @@
-/** Updates the records that exist and creates the others. */
+/** Updates the records that exist, and creates the others. */
 import type { Calls } from './calls.ts';
 import { refuse } from './errors.ts';
 import type { CallOptions } from './options.ts';
@@ -11,10 +11,12 @@ export interface UpsertResult {
 
 type Values = Record<string, unknown>;
 
-/** Values of one search. */
+/** Maximum number of values in one search. */
 const VALUES_MAX = 1000;
 
-/** The results have the order of the rows. If the same call is repeated after an error, it completes the rest. */
+/**
+ * The results have the order of the rows. If the same call is repeated after an error, it completes the remaining rows.
+ */
 export async function upsertRows(
   model: string,
   { execute, batch }: Pick<Calls, 'execute' | 'batch'>,
@@ -42,7 +44,7 @@ export async function upsertRows(
   });
 }
 
-/** The ids of existing records, archived ones too. */
+/** The ids of existing records, including archived ones. */
 async function findKnown(
   model: string,
   execute: Calls['execute'],
@@ -86,7 +88,10 @@ function describeKey(by: readonly string[], row: Values): string {
   return JSON.stringify(by.map((field) => identify(row[field])));
 }
 
-/** A value as a domain compares it. Odoo returns a many2one with its name, and `false` for no value. */
+/**
+ * Converts a value to the form in which a domain compares it. Odoo returns a many2one with its name, and `false` for no
+ * value.
+ */
 function identify(value: unknown): unknown {
   if (Array.isArray(value)) return value[0];
   if (typeof value !== 'object' || value === null) return value ?? false;

@@ -1,17 +1,17 @@
-/** Verifies deliveries of subscriptions, as Standard Webhooks 1.0 says. */
+/** Verifies deliveries of subscriptions by Standard Webhooks 1.0. */
 import type { Json } from './options.ts';
 
 export interface WebhookRequest {
-  /** The body as it arrived. A parsed and printed one has other bytes. */
+  /** The body as received. Parsing and printing it again would change its bytes. */
   body: string | Uint8Array;
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `whsec_…`, or several of them during a rotation. */
+  /** The secret, `whsec_…`, or several of them during a rotation. */
   secret: string | readonly string[];
-  /** How much the time of the delivery may differ from this clock. Default: 300. */
+  /** Maximum difference between the time of the delivery and this clock. Default: 300. */
   toleranceSeconds?: number;
 }
 
-/** A delivery that was verified. Its `type` tells which members `data` has. */
+/** A verified delivery. The members of `data` depend on its `type`. */
 export type WebhookEvent = RecordEvent | KeyEndsEvent | PingEvent;
 
 /** A change of one record, such as `res.partner.upserted`. */
@@ -22,38 +22,38 @@ export type RecordEvent = Delivery<
     model: string;
     /** Id of the record. */
     id: number;
-    /** Time of the change in Odoo, in ISO 8601; null if it is not known. */
+    /** Time of the change in Odoo, in ISO 8601; null if unknown. */
     at: string | null;
-    /** Only of type `upserted`, and not with the payload `thin`. */
+    /** Only if the type is `upserted` and the payload is not `thin`. */
     record?: Readonly<Record<string, Json>> | null;
     /** Why `record` is null although values were asked for. */
     omitted?: 'too_large';
   }
 >;
 
-/** A client key ends soon, or has ended. */
+/** Says that a client key ends soon, or has ended. */
 export type KeyEndsEvent = Delivery<
   'key.ends',
   {
     /** Id of the key. */
     id: string;
-    /** The same for all keys that replaced each other by rotation. */
+    /** The same for all keys that have replaced one another by rotation. */
     client_id: string;
     name: string;
-    /** In ISO 8601. */
+    /** Time in ISO 8601. */
     expires_at: string;
     expired: boolean;
   }
 >;
 
-/** An administrator tries the receiver. `data` names the source of the subscription. */
+/** Sent when an administrator tests the receiver. `data` names the source of the subscription. */
 export type PingEvent = Delivery<'ping', { instance: string; model: string } | { events: readonly string[] }>;
 
 interface Delivery<Type extends string, Data> {
-  /** The same for each attempt: skip a delivery whose id you have processed. */
+  /** The same for each attempt: skip a delivery whose id was processed before. */
   id: string;
   type: Type;
-  /** Time at which the delivery was made, in ISO 8601. */
+  /** Time at which the delivery was created, in ISO 8601. */
   timestamp: string;
   /** `subscription` is the name of the subscription. */
   data: { subscription: string } & Data;
@@ -61,7 +61,7 @@ interface Delivery<Type extends string, Data> {
 
 const PREFIX = 'whsec_';
 
-/** Rejects with an error that says what is wrong. Answer it with 400 or 401. */
+/** Rejects with an error that says what is wrong. Then answer the request with 400 or 401. */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { headers, secret, toleranceSeconds = 300 } = request;
   const read = (name: string): string => {

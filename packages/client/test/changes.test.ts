@@ -1,4 +1,4 @@
-/** `changes()` of the client, against the real proxy. */
+/** Tests `changes()` of the client with the real proxy. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isErpProxyError } from '../src/index.ts';
 import { type Gateway, startGateway } from './gateway.ts';

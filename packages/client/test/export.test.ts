@@ -1,4 +1,4 @@
-/** `export` of a model: records as they arrive, and what happens when the connection breaks. */
+/** Tests `export` of a model: records while they arrive, and broken connections. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -79,7 +79,7 @@ interface Flaky {
   server: Server;
 }
 
-/** Records 1 to 10, three in each request, cut off within the fourth. */
+/** Serves the records 1 to 10. Each request gets three records and is cut off within the next one. */
 async function startFlaky(perRequest: number): Promise<Flaky> {
   const bodies: Flaky['bodies'] = [];
   const server = createServer(async (request, response) => {

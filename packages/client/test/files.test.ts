@@ -1,4 +1,4 @@
-/** `download` and `upload` of a model: the bytes, the rights, and what happens when Odoo is away for a moment. */
+/** Tests `download` and `upload` of a model: bytes, rights, and short failures of Odoo. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient } from '../src/index.ts';
@@ -58,7 +58,7 @@ test('a download and an upload are tried again, and an upload runs once', async 
       seen.push({ url: new URL(url).pathname, key: headers['idempotency-key'] });
       const response = await fetch(url, init);
       if (seen.length % 2 === 0) return response;
-      // The answer is lost on its way.
+      // Simulates an answer that is lost on its way.
       await response.arrayBuffer();
       throw new TypeError('fetch failed');
     },

@@ -1,4 +1,4 @@
-/** For tests: a sandbox Odoo, the real proxy in front of it, and clients of the proxy. */
+/** Starts a sandbox Odoo with the real proxy in front of it, and creates clients of the proxy, for tests. */
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
 import { type AnyModels, type Client, type ClientOptions, createClient } from '../src/index.ts';
@@ -6,9 +6,9 @@ import { type AnyModels, type Client, type ClientOptions, createClient } from '.
 export interface Gateway {
   odoo: Sandbox;
   proxy: RunningProxy;
-  /** A client of the administrator of the sandbox. */
+  /** Creates a client with the key of the sandbox's administrator. */
   connect<Models = AnyModels>(changes?: ClientOptions): Client<Models>;
-  /** The same, with normalized values. */
+  /** Creates the same client with normalized values. */
   connectNormalized<Models = AnyModels>(): Client<Models, 'normalized'>;
   close(): Promise<void>;
 }

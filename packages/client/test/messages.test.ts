@@ -1,6 +1,6 @@
 /**
- * What the types refuse, and the message that a person gets: it marks the wrong word, and names the right ones. Compiles
- * each mistake as a line of one file.
+ * Mistakes that the types refuse, and the compiler's messages for them: each marks the wrong word and names the right
+ * ones. Compiles all mistakes as lines of one file.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { makeFolder } from '../../server/test/process/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The code, the word that is marked, and the beginning of the message. */
+/** The mistake, the word that is marked, and the beginning of the message. */
 const MISTAKES: [code: string, marked: string, message: string | RegExp][] = [
   [
     "client.model('res.partnr')",
@@ -158,7 +158,9 @@ test('the client itself compiles without the types of Node', () => {
 const MESSAGE =
   /^(.+)\((\d+),(\d+)\): error TS\d+: (?:No overload matches this call\.\n +The last overload .*\n +)?(.*)$/gm;
 
-/** By line of code: the text from the marked place on, and the line of the message that says what is wrong. */
+/**
+ * Reads the messages by line: the text from the marked place on, and the line of the message that says what is wrong.
+ */
 function readMessages(output: string): typeof found {
   const lines = HEAD.split('\n')
     .slice(0, -1)

@@ -1,4 +1,4 @@
-/** The methods of a model, through the real proxy, against a sandbox of 18 and one of 19. */
+/** The methods of a model, through the real proxy, against sandboxes of Odoo 18 and 19. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../src/index.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -151,7 +151,7 @@ describe.each([18, 19] as const)('Odoo %i', (version) => {
       { action: 'read', model_id: 'res.partner', params: [[id], ['ref', 'country_id']] },
     ]);
     expect(first).toEqual({ status: 'fulfilled', value: [{ id, ref: 'U', country_id }] });
-    // Untyped, because the types refuse it.
+    // Untyped, because the types refuse this call.
     const by = contacts.upsert as (by: string, rows: object[]) => Promise<unknown>;
     await expect(by('create_date', [{ create_date: new Date() }])).rejects.toThrow(/cannot be compared/);
   });

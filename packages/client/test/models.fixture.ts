@@ -1,4 +1,4 @@
-/** For tests: some models, as `erp-proxy types` describes them. */
+/** Some models for tests, in the form that `erp-proxy types` writes. */
 export interface Models {
   'res.country': ResCountry;
   'res.partner': ResPartner;

@@ -1,6 +1,6 @@
 /**
- * Proves that `paginate` gives each record that exists throughout exactly once, in order, while records are made,
- * changed and removed between its requests. On a failure fast-check prints the seed.
+ * Tests that `paginate` returns each record that exists throughout exactly once, in order, while records are created,
+ * changed and deleted between its requests. On a failure fast-check prints the seed.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Few values, so that many records are equal in the order, and empty ones. */
+/** Few different values, so that many records have equal or empty values in the order. */
 const row = fc.record({
   ref: fc.constantFrom('a', 'b', false as const),
   color: fc.integer({ min: 0, max: 2 }),
@@ -44,7 +44,7 @@ test('every record that exists throughout is given once, in order, for any order
     rows: fc.array(row, { minLength: 1, maxLength: 12 }),
     order: orders,
     pageSize: fc.integer({ min: 1, max: 5 }),
-    // After each record that is taken.
+    // The changes to make after each record that is taken.
     changes: fc.array(fc.array(change, { maxLength: 2 }), { maxLength: 12 }),
   });
   await fc.assert(

@@ -1,4 +1,4 @@
-/** The code of the README compiles, without the types of Node, and its calls run against a sandbox. */
+/** Compiles the code of the README without the types of Node, and runs its calls against a sandbox. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';

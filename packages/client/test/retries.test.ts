@@ -1,4 +1,4 @@
-/** Retries, time limits, aborts and hooks, through the real proxy, with an Odoo that fails on purpose. */
+/** Tests retries, time limits, aborts and hooks with the real proxy, and an Odoo that fails on purpose. */
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
@@ -17,7 +17,7 @@ import { type ClientOptions, createClient, type ErpProxyError } from '../src/ind
 const API_KEY = 'upstream-key-0123456789';
 const LONGER_THAN_A_TIMER_MS = 2 ** 40;
 
-/** The proxy itself sends nothing again. */
+/** The proxy is configured to retry nothing itself. */
 async function start(script: Script): Promise<Pair> {
   return closeAfterTest(await startPair(script, { settings: { 'upstream.retries': '0' } }));
 }
@@ -34,7 +34,7 @@ async function catchError(promise: Promise<unknown>): Promise<ErpProxyError> {
   );
 }
 
-/** Uses `first` for the first request, and answers the others with `true`. */
+/** Answers the first request by `first`, and all others with `true`. */
 const after =
   (first: Script): Script =>
   (socket, request, index) =>
@@ -121,7 +121,7 @@ test('the retries of all calls are bounded', async () => {
   const partners = connect(pair, { fetch: counting, retries: 1 }).model('res.partner');
   await Promise.allSettled(Array.from({ length: 40 }, (_, at) => partners.read([at + 1])));
   expect(requests).toBeGreaterThan(40);
-  // Ten at once, and a tenth of the calls.
+  // Retries are limited to ten in a row, and a tenth of the calls.
   expect(requests).toBeLessThanOrEqual(40 + 10 + 4);
 });
 
@@ -154,7 +154,7 @@ test('a time limit is a number above 0, and may be longer than a timer of JavaSc
   const attachments = connect(pair).model('ir.attachment');
   const file = attachments.download(1, 'datas', { timeout: LONGER_THAN_A_TIMER_MS });
   expect(await catchError(file)).toMatchObject({ type: 'record_missing' });
-  // Node gives warnings in a later turn.
+  // Node emits warnings in a later turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', collect);
   expect(warnings).toEqual([]);
@@ -167,7 +167,8 @@ test('the proxy gets the time limit, so that its own answer arrives', async () =
     fetch: (url, init) => {
       const headers = { ...(init.headers as Record<string, string>) };
       askedSeconds = Number(headers['x-request-timeout']);
-      // The proxy then ends the call early, and its answer has all the time that the client still waits.
+      // With a shorter limit, the proxy ends the call early enough that its answer arrives before the client's own
+      // limit.
       headers['x-request-timeout'] = '1';
       return fetch(url, { ...init, headers });
     },
@@ -308,7 +309,7 @@ test('a call that needs an approval tells its id, and runs with it once', async 
     type: 'policy_denied',
     approval: undefined,
   });
-  // The proxy has also read the name of the record, for the administrator.
+  // Filtered, because the proxy has also read the record's name for the administrator.
   const deletions = pair.upstream.requests.filter(({ body }) => body.includes('"unlink"'));
   expect(deletions).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 /**
- * The client as it is published, in Node 20, Deno, Bun and Chromium. Needs the npm registry, or a cache that has what
- * scripts/runtimes names.
+ * Runs the published client in Node 20, Deno, Bun and Chromium. Needs the npm registry, or a cache of the packages in
+ * scripts/runtimes.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { runProgram, type Shop, startShop } from '../../server/test/examples/sho
 import { listenOnFreePort } from '../../server/test/listen.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The packages have binaries of one platform. */
+/** The packages have binaries for one platform only. */
 const HAS_BINARIES = process.platform === 'linux' && process.arch === 'x64';
 const DENO = ['deno', 'run', '--no-remote', '--no-npm', '--allow-net', '--allow-env'] as const;
 const RUNTIMES: [name: string, folder: string, command: readonly [string, ...string[]]][] = [
@@ -25,9 +25,9 @@ const RUNTIMES: [name: string, folder: string, command: readonly [string, ...str
   ['Deno', '@deno/linux-x64-glibc', DENO],
   ['Bun', '@oven/bun-linux-x64-baseline', ['bin/bun']],
 ];
-/** Installing takes long on a busy machine. */
+/** Time limit of the test: installing takes long on a busy machine. */
 
-/** What every runtime must be able to do. */
+/** A program that must work on every runtime. */
 const PROGRAM = `
 export async function useClient({ createClient, isErpProxyError }, options) {
   const partners = createClient({ values: 'normalized', ...options }).model('res.partner');

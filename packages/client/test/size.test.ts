@@ -1,4 +1,4 @@
-/** The size of the client in a web page. */
+/** Bounds the size of the client in a web page. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

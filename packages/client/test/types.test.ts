@@ -1,4 +1,4 @@
-/** What the types promise. The compiler checks this file; running it only proves that it is found. */
+/** Tests of types. The compiler checks this file; running it only proves that it is found. */
 import { expectTypeOf, test } from 'vitest';
 import type { BusinessErrorType, ProxyErrorType } from '../../contract/src/index.ts';
 import { MOMENT_MS } from '../../server/test/time.ts';
@@ -113,7 +113,7 @@ test('both forms of values have types', () => {
     tag_ids: number[];
     user_id: { id: number; name: string | null };
   }>();
-  // What is read can be written.
+  // A value that was read can be written.
   expectTypeOf<Read<Notes, 'note', 'normalized'>['about']>().toExtend<
     Update<Notes, 'note', 'normalized'>['about']
   >();
@@ -143,7 +143,7 @@ test('a relation whose ids are texts has texts as ids', () => {
   expectTypeOf<Read<Accounts, 'account'>['root_id']>().toEqualTypeOf<
     [id: string, name: string | false] | false
   >();
-  // The proxy does not convert these.
+  // The proxy does not normalize these pairs.
   expectTypeOf<Read<Accounts, 'account', 'normalized'>['root_id']>().toEqualTypeOf<
     [id: string, name: string | false] | null
   >();

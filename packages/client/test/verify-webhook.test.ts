@@ -1,4 +1,4 @@
-/** Deliveries are verified as by the official library of Standard Webhooks. */
+/** Compares the verification of deliveries with that of the official library of Standard Webhooks. */
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { verifyWebhook } from '../src/index.ts';

@@ -4,7 +4,7 @@ import './app/app.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 
-// Relative to the first page: a browser would look for it again below the folder of each page.
+// Makes the address of the icon absolute: a browser would otherwise look for it below the folder of each later page.
 const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
 link?.setAttribute('href', link.href);
 

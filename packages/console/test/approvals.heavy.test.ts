@@ -102,7 +102,7 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
-/** Sends a call that needs an approval. */
+/** Makes a call that then waits for an approval. */
 async function askForApproval(
   { ask, proxy, addInstance }: OpenConsole,
   call: { action: string; params: unknown },

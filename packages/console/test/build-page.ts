@@ -1,4 +1,6 @@
-/** Builds the console before the tests if its sources, or those of the contract in it, are newer than what was built. */
+/**
+ * Builds the console before the tests if its sources, or those of the package contract, are newer than the last build.
+ */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +17,7 @@ export default function buildPage(): void {
     ...SOURCES.flatMap((source) => [source, ...listBelow(source)]),
   ];
   if (files.every((path) => statSync(path).mtimeMs < builtMs)) return;
-  // A process of its own: the environment of the tests would make Vite build for development.
+  // In a process of its own, because the environment of the tests would make Vite build for development.
   execFileSync('npm', ['run', '-s', 'build'], {
     cwd: join(folder, '../..'),
     env: { ...process.env, NODE_ENV: 'production' },
@@ -23,7 +25,7 @@ export default function buildPage(): void {
   });
 }
 
-/** Files and folders. A folder is as new as the last name that was added or removed. */
+/** Lists files and folders. The time of a folder is that of the last name added or removed. */
 function listBelow(source: string): string[] {
   return readdirSync(source, { recursive: true, encoding: 'utf8' }).map((path) => join(source, path));
 }

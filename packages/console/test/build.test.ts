@@ -1,4 +1,4 @@
-/** What the built page consists of. */
+/** Checks the contents of the built page. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ test('the script that the first page needs is below 250 kB, compressed with gzip
 test('the editor and the charts are not part of the first script', () => {
   const [, first] = /src="\/(assets\/[^"]+\.js)"/.exec(index) ?? [];
   const text = read(first as string).toString();
-  // Names of classes that the libraries give to their elements.
+  // A class name that libraries give to their elements.
   expect(text).not.toContain('cm-editor');
   expect(text).not.toContain('recharts-wrapper');
   const others = files

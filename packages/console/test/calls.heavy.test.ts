@@ -1,4 +1,4 @@
-/** The page Calls. */
+/** Tests of the page Calls. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ test.skipIf(!HAS_CHROMIUM)('shows the names of keys, which it asks for at once',
   await proxy.app.audit.flush();
   const asked: string[] = [];
   page.on('request', (request) => {
-    // The page that is left may still ask for the list of keys.
+    // Counts these requests only: the page that is left may still ask for the list of keys.
     if (request.url().includes('/keys/names')) asked.push(new URL(request.url()).pathname);
   });
   await goto('/calls?kind=call');
@@ -215,13 +215,13 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.getByRole('button', { name: 'Newest' }).click();
     await page.getByRole('button', { name: 'Follow live' }).click();
     await expect.poll(() => listCalls(page).count()).toBeGreaterThanOrEqual(100);
-    // What the page draws is bounded, whatever the number of records and the length of their texts.
+    // The page has a bounded size, whatever the number of records and the length of their texts.
     expect(await page.evaluate('document.body.textContent.length')).toBeLessThan(100_000);
     expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(10_000);
 
     await goto('/calls?model=rare.model');
     await expect.poll(() => page.getByRole('status').innerText()).toMatch(/searched/);
-    // A search stops after two seconds, which a busy machine may need for a part of the records.
+    // A search stops after two seconds, in which a busy machine may search a part of the records only.
     await expect
       .poll(async () => {
         if ((await listCalls(page).count()) > 0) return true;

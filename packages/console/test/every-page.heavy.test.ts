@@ -1,4 +1,4 @@
-/** Every page, at each width, light and dark, with hostile and very long values. */
+/** Checks every page at each width, in light and dark mode, with hostile and very long values. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { closeAfterFile } from '../../server/test/close-after-test.ts';
 import { listConsoleRoutes } from '../../server/test/console/list-routes.ts';
@@ -11,7 +11,7 @@ import { ALL_SURROUNDINGS, visitPages } from './visit-pages.ts';
 
 /** Each test visits a part of the pages, because all of them take some minutes on a busy machine. */
 const PARTS = 6;
-/** Dark pages differ from light ones in their colours alone, which are the same at each width. Long runs see all. */
+/** Dark mode changes only colours, which are the same at each width. Long runs still visit every combination. */
 const SURROUNDINGS = ALL_SURROUNDINGS.filter(
   ({ width, scheme }) => IS_LONG || scheme === 'light' || width === 1280,
 );
@@ -40,11 +40,11 @@ describe.skipIf(!HAS_CHROMIUM)('every page', () => {
         async onView({ name, width, scheme, page }) {
           views++;
           const faults = await listLayoutFaults(page);
-          // The name that it reverses would be read as another one.
+          // Unescaped, the character would reverse the name, which would then be read as another one.
           if (name === 'overview' || name === 'instance')
             expect(await page.getByText('\\u202egnp.exe').count()).toBeGreaterThan(0);
-          // The widest has the elements and the colours of the one before.
-          // Dark elements are those of before in other colours. That this is so, only long runs find out.
+          // Axe-core does not check the widest view, which has the elements and colours of the one before. Unless the
+          // run is long, it checks only the contrast in dark mode, which has the elements of light mode.
           const rules = scheme === 'dark' && !IS_LONG ? ['color-contrast'] : undefined;
           if (width < 2_000) faults.push(...(await listSeriousFindings(page, rules)));
           for (const fault of faults) found.add(`${name}, ${width} px, ${scheme}: ${fault}`);
@@ -57,11 +57,11 @@ describe.skipIf(!HAS_CHROMIUM)('every page', () => {
   );
 });
 
-/** Signing in has tests of its own. */
+/** The console's routes that no path visits, except `/sign-in`, which has tests of its own. */
 function listUnvisited(paths: readonly string[]): string[] {
   const visited = new Set(paths.map((path) => path.replace(/\?.*/, '')));
   const routes = listConsoleRoutes().filter((route) => route !== '/sign-in');
-  // A path with a name of its own, such as `/keys/new`, is not one with a variable part.
+  // A fixed path, such as `/keys/new`, does not visit a route with a variable part.
   const others = [...visited].filter((path) => !routes.includes(path));
   return routes.filter((route) => {
     const pattern = new RegExp(`^${route.replaceAll(/\$\w+/g, '[^/]+')}$`);

@@ -1,4 +1,7 @@
-/** A proxy whose objects, records and Odoo have hostile and very long values, and the paths of all pages with them. */
+/**
+ * Starts a proxy whose objects and records have hostile and very long values, with the paths of all pages that show
+ * them.
+ */
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { makeAct, makeCall } from '../../server/src/audit/audit.fixture.ts';
 import { findVersion } from '../../server/src/instances/instance-version.fixture.ts';
@@ -10,7 +13,7 @@ const MARKUP = '<script>alert(1)</script><img src=x onerror=alert(2)>';
 const ONE_WORD = 'x'.repeat(60);
 /** Characters that reverse the order of others, and letters that are written from right to left. */
 const REVERSED = '\u202Egnp.exe\u202C \u05DE\u05E4\u05EA\u05D7 \u05E9\u05DC \u05D4\u05D7\u05E0\u05D5\u05EA';
-/** The longest that the proxy takes. */
+/** The longest name that the proxy accepts. */
 const LONG_NAME = `name-${'n'.repeat(59)}`;
 const LONG_KEY_NAME = `${MARKUP} ${'K'.repeat(199 - MARKUP.length)}`;
 const LONG_MODEL = `x_${'m'.repeat(100)}.${'n'.repeat(90)}`;
@@ -18,7 +21,7 @@ const LONG_URL = `http://127.0.0.1:9/${'path/'.repeat(60)}`;
 const WEEK_MS = 7 * 86_400_000;
 
 export interface HostileProxy extends SeededProxy {
-  /** By name. Those that begin with `playground` make their call. */
+  /** Paths by name. On pages whose name begins with `playground-`, the call is made. */
   paths: Record<string, string>;
 }
 

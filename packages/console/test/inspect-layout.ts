@@ -1,12 +1,14 @@
-/** Finds what does not fit on a page. */
+/** Finds layout faults of a page. */
 import type { Page } from 'playwright-core';
 
-/** One line for each fault: a document that scrolls sideways, a text that is cut, a control outside of the page. */
+/**
+ * Returns one line for each fault: a document that scrolls sideways, a text that is cut, a control outside of the page.
+ */
 export async function listLayoutFaults(page: Page): Promise<string[]> {
   return (await page.evaluate(`(${inspect.toString()})()`)) as string[];
 }
 
-/** Runs in the page. */
+/** Runs in the browser. */
 function inspect(): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: the types of the browser are not those of this program
   const { document, innerWidth, getComputedStyle } = globalThis as any;

@@ -53,7 +53,7 @@ test.skipIf(!HAS_CHROMIUM)('without a master key, the page says which setting is
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('prod');
 });
 
-/** Opens the form of an instance, with a change that is not saved yet. */
+/** Opens the form of an instance, and types a change without saving it. */
 async function typeConcurrency() {
   const opened = await openConsole();
   const { page, addInstance, goto } = opened;
@@ -114,7 +114,7 @@ test.skipIf(!HAS_CHROMIUM)(
       fields: ['name'],
       url: 'http://127.0.0.1:1234',
     };
-    // More than one page of others, which the search finds, too.
+    // More than one page of other subscriptions, which the search finds, too.
     await addInstance('prod-2');
     for (let index = 0; index < 501; index++) {
       const name = `a${index}`;

@@ -90,7 +90,7 @@ test.skipIf(!HAS_CHROMIUM)(
     );
     const editor = page.getByRole('textbox', { name: 'Policy' });
     await editor.getByText('phon').waitFor();
-    // The completion of a field finds nothing yet.
+    // Completion of a field offers nothing, because no server is chosen.
     await placeCursorBehind(page, 'phon');
     await page.keyboard.press('Control+Space');
     await source.click();
@@ -99,7 +99,7 @@ test.skipIf(!HAS_CHROMIUM)(
 
     await page.getByRole('option', { name: 'prod' }).click();
     await page.getByText(/^\d+ models$/).waitFor();
-    // The form beside the editor has a rule for fields of one model.
+    // Fields are read for the model of the field rule.
     const asked = Object.keys(sandbox.requests.calls).sort();
     expect(asked).toEqual(['ir.model.search_read', 'res.partner.fields_get']);
     await expectAccessible(page);
@@ -108,7 +108,7 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.getByRole('option', { name: /^phone/ }).click();
     await editor.getByText('"phone"').waitFor();
 
-    // The form beside it completes, too.
+    // The form beside the editor completes names, too.
     await page.getByRole('combobox', { name: 'Fields of res.partner', exact: true }).fill('vat');
     await page.getByRole('option', { name: 'vat', exact: true }).click();
     await editor.getByText('"vat"').waitFor();
@@ -133,7 +133,7 @@ test.skipIf(!HAS_CHROMIUM)('a draft is tried on a call and on the calls of the l
   await expectAccessible(page);
 
   await page.getByRole('tab', { name: 'Last day' }).click();
-  // The audit is written a moment after the answer.
+  // The audit is written some moments after the answer.
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: /^Compare/ }).click();
@@ -153,7 +153,7 @@ test.skipIf(!HAS_CHROMIUM)('a policy that somebody else has changed is not overw
   await ask('PATCH', `/keys/${key.id}`, { policy: { ...POLICY, instances: ['theirs'] } });
   await page.getByRole('button', { name: 'Save policy' }).click();
   const conflict = page.getByRole('alert').filter({ hasText: 'Somebody else has changed it' });
-  // The texts stand there as the editor has them.
+  // The alert shows the texts as in the editor.
   await conflict.getByRole('cell', { name: '"instances": ["theirs"]' }).waitFor();
   await conflict.getByRole('cell', { name: 'policy', exact: true }).waitFor();
   expect((await ask('GET', `/keys/${key.id}`)).policy.instances).toEqual(['theirs']);
@@ -187,7 +187,7 @@ test.skipIf(!HAS_CHROMIUM)('a policy that was typed survives the end of the sess
   await goto(`/keys/${key.id}?tab=policy`);
   const checked = page.waitForResponse(/policies\/explain/);
   await writePolicy(page, describe('typed'));
-  // The next request is that of the button.
+  // Waits, so that the next request is the button's.
   await checked;
   now += 9 * 3_600_000;
   await page.getByRole('button', { name: 'Save policy' }).click();
@@ -298,7 +298,7 @@ test.skipIf(!HAS_CHROMIUM)(
     const complete = async (text: string, offered: string) => {
       await writePolicy(page, text);
       await page.keyboard.press('Control+End');
-      // Into the last string.
+      // Moves the cursor into the last string.
       const back = text.length - text.lastIndexOf('"');
       for (let step = 0; step < back; step++) await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('Control+Space');
@@ -327,7 +327,7 @@ test.skipIf(!HAS_CHROMIUM)('a policy of any form can be typed', async () => {
   }
 });
 
-/** Of the text in the editor of the policy. */
+/** Places the cursor after a text in the policy editor. */
 async function placeCursorBehind(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Policy' }).getByText(text).click();
   await page.keyboard.press('End');
@@ -337,7 +337,7 @@ async function placeCursorBehind(page: Page, text: string): Promise<void> {
 }
 
 async function writePolicy(page: Page, text: string): Promise<void> {
-  // The editor draws its lines anew when its tab is shown, and may lose what is written meanwhile.
+  // The editor renders its lines again when its tab is shown, and may lose text that is written meanwhile.
   await waitForDrawing(page);
   await page.getByRole('textbox', { name: 'Policy' }).fill(text);
 }

@@ -1,4 +1,4 @@
-/** Every page while it loads: its code, its data, and the question whether there is a session. */
+/** Checks every page while its code, its data, or the question whether there is a session is loading. */
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../../server/test/close-after-test.ts';
@@ -8,7 +8,7 @@ import { HAS_CHROMIUM, listSeriousFindings } from './open-console.ts';
 import { ADMIN_TOKEN } from './seed-proxy.ts';
 import { waitForDrawing } from './visit-pages.ts';
 
-/** A request that is never answered. */
+/** A route handler that never answers. */
 const hold = (_route: Route) => undefined;
 
 /** Each test visits a part of the pages, because all of them take some minutes on a busy machine. */
@@ -18,7 +18,7 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
   let proxy: HostileProxy;
   let context: BrowserContext;
   let found: Set<string>;
-  /** Pages that show that something is loading. */
+  /** Number of pages seen that show a loading state. */
   let loading = 0;
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
     await page.route(/\/admin\/v1\/(?!session)/, hold);
     await page.goto(proxy.url);
     for (const [name, path] of paths) {
-      // As a click on a link does, without loading the document again.
+      // Navigates like a click on a link, without reloading the document.
       await page.evaluate(
         `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
       );
@@ -97,7 +97,7 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
       await inspect(name, page);
     }
     expect([...found]).toEqual([]);
-    // The lists of calls, keys, subjects, instances, subscriptions and approvals, at least.
+    // At least the lists of calls, keys, subjects, instances, subscriptions and approvals show it.
     if (part === PARTS - 1) expect(loading).toBeGreaterThanOrEqual(6);
   });
 });

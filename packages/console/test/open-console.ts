@@ -1,4 +1,4 @@
-/** For tests: the console in Chromium, served by a real proxy, with a sandbox as Odoo. */
+/** Opens the console in Chromium for tests, served by a real proxy with a sandbox as Odoo. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -12,15 +12,15 @@ import { ADMIN_TOKEN, MASTER_KEY } from './seed-proxy.ts';
 export { ADMIN_TOKEN, HAS_CHROMIUM };
 
 export interface ConsoleOptions extends Pick<ProxyOptions, 'clock' | 'settings'> {
-  /** The page that is opened. Default: `/`. */
+  /** Path of the page to open. Default: `/`. */
   path?: string;
-  /** Default: 1280. */
+  /** Width of the window. Default: 1280. */
   width?: number;
   colorScheme?: 'light' | 'dark';
-  /** False: nobody is signed in. */
+  /** False: opens the console without a session. */
   isSignedIn?: boolean;
   sandbox?: SandboxOptions;
-  /** False: the vault has no master key. */
+  /** False: the proxy has no master key. */
   hasMasterKey?: boolean;
 }
 
@@ -39,7 +39,10 @@ export interface OpenConsole {
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
 type Json = any;
 
-/** Everything is closed after the test, which fails if the page has thrown, or has tried what its policy forbids. */
+/**
+ * Closes everything after the test. The test fails if the page has thrown an error, or has violated its content
+ * security policy.
+ */
 export async function openConsole({
   path = '/',
   width = 1280,
@@ -68,7 +71,7 @@ export async function openConsole({
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,
-    // Colours in the middle of a transition have no contrast.
+    // Avoids transitions, in which the contrast of colours cannot be measured.
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -121,7 +124,7 @@ export async function openConsole({
   };
 }
 
-/** Gives the browser the cookie of a session, without the form. */
+/** Gives the browser a session cookie without using the form. */
 async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
   const response = await page.request.post(`${proxy.url}/admin/v1/session`, {
     data: { token: ADMIN_TOKEN },
@@ -130,13 +133,13 @@ async function signIn(page: Page, proxy: RunningProxy): Promise<void> {
   expect(response.status()).toBe(200);
 }
 
-/** Expects that axe-core finds nothing serious or critical on the page, and that it does not scroll sideways. */
+/** Expects no serious or critical finding of axe-core on the page, and no sideways scrolling. */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await listSeriousFindings(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 }
 
-/** The serious and critical findings of axe-core, a line for each element. `rules`: ids of rules; by default, all. */
+/** The serious and critical findings of axe-core, one line for each element. `rules`: ids of rules; default: all. */
 export async function listSeriousFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe.source);
   const options: axe.RunOptions = { resultTypes: ['violations'], ...(rules && { runOnly: [...rules] }) };

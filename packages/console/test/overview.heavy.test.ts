@@ -1,9 +1,9 @@
-/** The page Overview. */
+/** Tests of the page Overview. */
 import { expect, test } from 'vitest';
 import { expectToStay } from '../../server/test/time.ts';
 import { expectAccessible, HAS_CHROMIUM, type OpenConsole, openConsole } from './open-console.ts';
 
-/** Longer than anything on the page waits for its next reading. */
+/** Longer than any refresh interval of the page. */
 const LONGER_THAN_REFRESH_MS = 60_000;
 const READ = { action: 'search_read', model_id: 'res.partner', params: [[]], keyword: { limit: 1 } };
 
@@ -33,7 +33,7 @@ test.skipIf(!HAS_CHROMIUM)('says that not all instances were looked at', async (
 });
 
 test.skipIf(!HAS_CHROMIUM)('shows calls as plots, as tables, and by group with links to them', async () => {
-  // All calls are in one minute.
+  // The minute in which all calls are made.
   const minute = Math.floor(Date.now() / 60_000) * 60_000;
   const opened = await openConsole({ path: '/keys', clock: () => minute });
   const { page, goto } = opened;
@@ -44,7 +44,7 @@ test.skipIf(!HAS_CHROMIUM)('shows calls as plots, as tables, and by group with l
     .getByRole('img', { name: /^Calls of each minute\. Failed: .*Succeeded: at most 3, at / })
     .waitFor();
   await calls.getByText('Values as a table').click();
-  // The last hour has a row for each minute.
+  // One row for each minute of the last hour.
   const rows = calls.getByRole('table').getByRole('row');
   await expect.poll(() => rows.count()).toBeGreaterThan(59);
   await page.getByRole('img', { name: /^Errors by type\. model_not_found: at most 1/ }).waitFor();
@@ -121,7 +121,7 @@ test.skipIf(!HAS_CHROMIUM)('reads nothing while its tab is hidden', async () => 
   const readings: string[] = [];
   page.on('request', (request) => readings.push(request.url()));
   await page.clock.fastForward(LONGER_THAN_REFRESH_MS);
-  // One may be under way.
+  // One request may already have been under way.
   await expectToStay(() => readings.length <= 1, true);
   await page.evaluate(`
     delete document.visibilityState;

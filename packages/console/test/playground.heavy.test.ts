@@ -3,9 +3,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole } from './open-console.ts';
 
-/** Each test is a walk through a page. */
+/** Each test goes through a page as a person would. */
 
-/** A link to the page with a form that is filled in. */
+/** A link to the page with a filled-in form. */
 function link(form: Record<string, unknown>): string {
   const texts = Object.entries(form).map(([name, value]) => [
     name,
@@ -28,7 +28,7 @@ test.skipIf(!HAS_CHROMIUM)('a call is built from the server, its models and its 
   await page.getByRole('combobox', { name: 'Model' }).fill('partner');
   await page.getByRole('option', { name: 'res.partner Contact' }).click();
 
-  // A row of the domain, whose value is a record of Odoo, and the same as JSON.
+  // A condition by a row, whose value is a record of Odoo. The JSON shows the same.
   await page.getByRole('button', { name: 'Add condition' }).click();
   await page.getByRole('combobox', { name: 'Field', exact: true }).fill('country_id');
   await page.getByRole('option', { name: 'country_id' }).first().click();
@@ -43,7 +43,7 @@ test.skipIf(!HAS_CHROMIUM)('a call is built from the server, its models and its 
   await table.getByText('Brasserie Zoë', { exact: true }).first().waitFor();
   await expectAccessible(page);
 
-  // The other way: JSON that rows can show becomes rows; other text stays, and is said to be wrong.
+  // In the other direction, JSON that rows can show becomes rows. Other text stays, and is reported as wrong.
   await json.fill('["|", ["email", "=", false], ["name", "ilike", "zo"]]');
   await page.getByRole('combobox', { name: 'Operator' }).nth(1).waitFor();
   expect(await page.getByRole('combobox', { name: 'Operator' }).first().inputValue()).toBe('is not set');
@@ -179,7 +179,7 @@ test.skipIf(!HAS_CHROMIUM)(
   async () => {
     const { page, addInstance, goto } = await openConsole();
     await addInstance();
-    // The sandbox prints numbers as JavaScript does. Odoo is written in Python, and has larger ones.
+    // The answer is replaced: the sandbox prints numbers as JavaScript does, while Odoo's Python has larger ones.
     await page.route('**/admin/v1/execute', async (route) => {
       const response = await route.fetch();
       const text = await response.text();
@@ -284,7 +284,7 @@ test.skipIf(!HAS_CHROMIUM)('a megabyte of text in an answer does not freeze the 
   await page.getByText('This is the beginning of the result').waitFor();
   await page.getByRole('textbox', { name: 'Answer as JSON' }).waitFor();
   await expectAccessible(page);
-  // Keys are answered while it is shown.
+  // The page still reacts to input while the long answer is shown.
   await page.getByRole('tab', { name: 'Table' }).click();
   await page.getByRole('table', { name: 'Result' }).waitFor();
 });

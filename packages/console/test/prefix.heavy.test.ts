@@ -1,4 +1,6 @@
-/** The console, its sign-in links, the reference page and the OpenAPI document below a path of a reverse proxy. */
+/**
+ * Tests the console, its sign-in links, the reference page and the OpenAPI document below a path of a reverse proxy.
+ */
 import { createServer, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { makeSignInLink } from '../../server/src/cli/sign-in-link.ts';
@@ -8,7 +10,7 @@ import { ADMIN_TOKEN, HAS_CHROMIUM, openConsole } from './open-console.ts';
 
 const PREFIX = '/tools/erp';
 
-/** Passes on what is below the prefix, without it. Everything else is of another server. */
+/** A reverse proxy that passes on requests below the prefix, without the prefix. `others` collects all other paths. */
 async function startPrefixProxy() {
   let target = '';
   const others: string[] = [];
@@ -49,9 +51,9 @@ test.skipIf(!HAS_CHROMIUM)('works behind a reverse proxy with a path, and on its
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${PREFIX}/`);
   const [cookie] = await page.context().cookies(`${prefix.url}/admin/v1/keys`);
-  // Other servers on this host do not get it.
+  // By its path, the cookie is not sent to other servers on this host.
   expect(cookie).toMatchObject({ name: 'ep_session', path: `${PREFIX}/admin/v1` });
-  // Links, and a page that is loaded anew in a deeper folder.
+  // Follows links, and reloads a page in a deeper folder.
   await page.getByRole('link', { name: 'Instances' }).first().click();
   await page.getByRole('link', { name: 'prod' }).click();
   await page.getByRole('heading', { name: 'prod' }).waitFor();
@@ -64,13 +66,13 @@ test.skipIf(!HAS_CHROMIUM)('works behind a reverse proxy with a path, and on its
   await page.getByRole('textbox', { name: 'Name' }).first().fill('behind a path');
   await page.getByRole('button', { name: 'As code' }).click();
   await page.getByText(`${prefix.url}/admin/v1/keys`).first().waitFor();
-  // The reference page sends its requests to the same place.
+  // The reference page also uses the prefix.
   await page.goto(`${prefix.url}/docs`);
   await page.locator('#execute').waitFor();
   const document = await (await fetch(`${prefix.url}/openapi.json`)).json();
   expect(document.servers).toMatchObject([{ url: prefix.url }]);
   expect(prefix.others.filter((path) => path !== '/favicon.ico')).toEqual([]);
-  // An administrator on the machine itself needs no reverse proxy.
+  // An administrator on the machine itself can use the proxy's own address.
   await page.goto(`${proxy.url}/keys/new`);
   await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
   await page.keyboard.press('Enter');

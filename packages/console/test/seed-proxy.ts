@@ -1,4 +1,7 @@
-/** A proxy that looks as after a working day: keys, instances, a subscription, approvals and calls of 90 minutes. */
+/**
+ * Starts a proxy that looks like one after a working day: keys, instances, a subscription, approvals and calls of 90
+ * minutes.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startSandbox } from '../../sandbox/src/index.ts';
@@ -23,7 +26,7 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   const sandbox = await startSandbox({ version: 18 });
   const newest = await startSandbox({ version: 19 });
   const receiver = await listenSilently();
-  // Keys are some weeks old, so that one of them ends soon.
+  // Keys are created three weeks ago, so that one of them ends soon.
   let backMs = 20 * DAY_MS;
   const proxy = await startProxy({
     clock: () => Date.now() - backMs,
@@ -68,7 +71,7 @@ export async function startSeededProxy(): Promise<SeededProxy> {
   await sendCalls(proxy.url, keys, MINUTES);
   await execute(proxy.url, keys.agent, 'production', 'res.partner', 'unlink', [[1]]);
   await execute(proxy.url, keys.sync, 'production', 'res.partner', 'write', [[1], { comment: 'Changed' }]);
-  // Its first reading finds the change, and the receiver fails.
+  // Waits until the subscription has found the change, and its receiver has failed.
   while ((await ask('GET', '/subscriptions/search-index')).receiver.last_failure === null) await pause();
   return {
     url: proxy.url,
@@ -125,7 +128,7 @@ async function createKeys(ask: SeededProxy['ask'], now: () => number): Promise<S
   };
 }
 
-/** Rises and falls over the hour. */
+/** Sends calls whose number rises and falls over the hour. */
 async function sendCalls(url: string, keys: SeededKeys, minute: number): Promise<void> {
   const read = { fields: ['name', 'email'], limit: 5 };
   const count = Math.round(4 + 3 * Math.sin(minute / 9));

@@ -12,7 +12,7 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    // The link that was opened is still there.
+    // After signing in, the page of the opened link is shown.
     expect(await page.getByLabel('Search keys').inputValue()).toBe('shop');
   },
 );
@@ -25,7 +25,7 @@ test.skipIf(!HAS_CHROMIUM)(
     await page.keyboard.press('Enter');
     const overview = page.getByRole('heading', { name: 'Overview' });
     await overview.waitFor();
-    // A link that was opened again: its code must not stay in the address bar.
+    // The code of a link that is opened again must not stay in the address bar.
     await page.goto(new URL('/sign-in#code=old', page.url()).href);
     await page.reload();
     await overview.waitFor();
@@ -68,13 +68,13 @@ test.skipIf(!HAS_CHROMIUM)('without a network an act fails at once, and is not s
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('The proxy does not answer').waitFor();
   await page.context().setOffline(false);
-  // The error stays, with what was typed.
+  // The error stays until it is dismissed, and the input is kept.
   await page.getByRole('button', { name: 'Dismiss' }).click();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('shop');
   expect((await ask('GET', '/keys?search=shop')).items).toEqual([]);
   await page.getByRole('button', { name: 'Create key' }).dblclick();
   await page.getByRole('dialog', { name: 'The key of shop' }).waitFor();
-  // A second click creates no second key, whose text nobody would see.
+  // The second click must not create a second key, which nobody would see.
   expect((await ask('GET', '/keys?search=shop')).items).toHaveLength(1);
 });
 
@@ -90,7 +90,7 @@ test.skipIf(!HAS_CHROMIUM)('signing out with unsaved input asks first', async ()
   await question.waitFor({ state: 'hidden' });
   expect(await name.inputValue()).toBe('half typed');
 
-  // What is as it was before is not asked about.
+  // Signing out does not ask if the input is as before.
   await name.fill('');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Admin token').fill(ADMIN_TOKEN);

@@ -7,7 +7,7 @@ import { HAS_TERMINAL, makeFolder, printLine, startOnTerminal } from '../../serv
 import { PATIENCE_MS, shareChromium } from './launch-chromium.ts';
 import { expectAccessible, HAS_CHROMIUM, openConsole } from './open-console.ts';
 
-/** What “As code” shows in all its tabs. No secret is in it. */
+/** Returns the texts of all tabs of “As code”, and expects no secret in them. */
 async function readCode(page: Page, which: 'first' | 'last' = 'first'): Promise<string> {
   await page.getByRole('button', { name: 'As code' })[which]().click();
   const dialog = page.getByRole('dialog');
@@ -26,7 +26,7 @@ async function readCode(page: Page, which: 'first' | 'last' = 'first'): Promise<
 /** A part of the key of the sandbox. */
 const SANDBOX_KEY_PART = '1'.repeat(28);
 
-/** Each test is a walk through a page. */
+/** Each test goes through a page as a person would. */
 
 test.skipIf(!HAS_CHROMIUM)('five steps lead from nothing to an answer and its code', async () => {
   const { page, sandbox, ask } = await openConsole({ path: '/start' });
@@ -35,7 +35,7 @@ test.skipIf(!HAS_CHROMIUM)('five steps lead from nothing to an answer and its co
   await page.getByText('Choose a short name').waitFor();
   await expectAccessible(page);
 
-  // The values of the sandbox, with the port of this one.
+  // The button fills in the values of the sandbox, with the port of this one.
   await page.getByRole('button', { name: 'Fill in its values' }).click();
   expect(await page.getByLabel('API key').first().inputValue()).toBe(apiKey);
   expect(await page.getByRole('textbox', { name: 'User id' }).inputValue()).toBe(String(userId));
@@ -75,7 +75,7 @@ test.skipIf(!HAS_CHROMIUM)('five steps lead from nothing to an answer and its co
     apiKey,
   );
 
-  // The code of the page works with the key.
+  // Runs the code of the page with the key.
   const curl = await page.getByRole('region', { name: 'curl' }).innerText();
   const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl', 'curl -s')], {
     env: { ...process.env, ERP_PROXY_KEY: secret },
@@ -95,7 +95,7 @@ test.skipIf(!HAS_CHROMIUM)('the start goes on after a reload, and with an instan
   await page.getByText('The key works for the instance demo only.').waitFor();
   await expectAccessible(page);
 
-  // A policy that is refused stays, with the faults at their places.
+  // A refused policy stays in the editor, with its faults marked.
   await page.getByRole('button', { name: 'Show and edit the policy' }).click();
   await page
     .getByRole('textbox', { name: 'Policy' })
@@ -104,7 +104,7 @@ test.skipIf(!HAS_CHROMIUM)('the start goes on after a reload, and with an instan
   await page.getByText('Line 1: limit_max').waitFor();
   await expectAccessible(page);
 
-  // A link to a later step leads to the first one that is to do.
+  // A link to a later step leads to the first unfinished one.
   await goto('/start?step=code');
   await page.getByRole('button', { name: 'Test the connection' }).waitFor();
 });
@@ -130,7 +130,7 @@ test.skipIf(!HAS_CHROMIUM || !HAS_TERMINAL)(
     await page.getByRole('button', { name: 'Get the code' }).click();
     await page.getByRole('region', { name: 'curl' }).waitFor();
 
-    // The sandbox runs already, and is not offered a second time.
+    // The running sandbox is not offered a second time.
     await page.goto(new URL('/start', link).href);
     await page.getByText('Use a stored instance').waitFor();
     await page.getByText('npx erp-proxy sandbox').waitFor();

@@ -1,4 +1,4 @@
-/** Opens pages of the console one after another, each at several widths, light and dark. */
+/** Opens pages of the console one after another, each at several widths, in light and dark mode. */
 import type { Browser, Page, Request } from 'playwright-core';
 import { pause } from '../../server/test/time.ts';
 import { PATIENCE_MS } from './launch-chromium.ts';
@@ -13,13 +13,13 @@ interface Surroundings {
   scheme: (typeof SCHEMES)[number];
 }
 
-/** Each width, light and dark. */
+/** All combinations of width and colour scheme. */
 export const ALL_SURROUNDINGS: readonly Surroundings[] = WIDTHS.flatMap((width) =>
   SCHEMES.map((scheme) => ({ width, scheme })),
 );
 
 export interface View extends Surroundings {
-  /** Of the page. */
+  /** Name of the page. */
   name: string;
   page: Page;
 }
@@ -28,10 +28,10 @@ interface Visit {
   browser: Browser;
   url: string;
   paths: Record<string, string>;
-  /** What each page is seen in, one after the other. Default: all. */
+  /** The combinations in which each page is shown, in this order. Default: all. */
   surroundings?: readonly Surroundings[];
   onView: (view: View) => Promise<void>;
-  /** Gets errors that the page has written to the console, or has not caught. */
+  /** Called with each uncaught error of a page, and each error that it logs to its console. */
   onError: (name: string, text: string) => void;
 }
 
@@ -55,7 +55,7 @@ export async function visitPages({
     let current = '';
     page.on('pageerror', (error) => onError(current, String(error)));
     page.on('console', (message) => {
-      // Chromium writes a line for each error status. Pages show those themselves.
+      // Ignores Chromium's line for each error status, because pages show such errors themselves.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         onError(current, message.text());
     });
@@ -65,12 +65,12 @@ export async function visitPages({
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       if (name.startsWith('playground-') && name !== 'playground-empty') await runCall(page);
       await waitForParts(page, pending);
-      // A click has scrolled, and a picture of the whole page begins at its top.
+      // Scrolls back after the click, because a picture of the whole page begins at its top.
       await page.evaluate('scrollTo(0, 0)');
       for (const { width, scheme } of surroundings) {
         await page.setViewportSize({ width, height: 900 });
         await page.emulateMedia({ colorScheme: scheme });
-        // Charts and editors are drawn anew.
+        // Charts and editors are rendered again.
         await waitForDrawing(page);
         await onView({ name, width, scheme, page });
       }
@@ -80,7 +80,7 @@ export async function visitPages({
   }
 }
 
-/** Waits until nothing of the page has changed in several frames. Charts and editors are drawn after their page. */
+/** Waits until the page has not changed for several frames. Charts and editors are rendered after their page. */
 export async function waitForDrawing(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     let left = ${STILL_FRAMES};
@@ -106,7 +106,7 @@ async function runCall(page: Page): Promise<void> {
 function watchRequests(page: Page): ReadonlySet<Request> {
   const pending = new Set<Request>();
   page.on('request', (request) => {
-    // The console does not read the body of this answer, so that Chromium does not report its end.
+    // Left out, because the console does not read the body of this answer, and Chromium then does not report its end.
     if (!request.url().endsWith('/admin/v1/session')) pending.add(request);
   });
   page.on('requestfinished', (request) => pending.delete(request));
@@ -114,7 +114,7 @@ function watchRequests(page: Page): ReadonlySet<Request> {
   return pending;
 }
 
-/** Charts and editors load after the page. */
+/** Waits for charts and editors, which load after the page. */
 async function waitForParts(page: Page, pending: ReadonlySet<Request>): Promise<void> {
   do {
     while (pending.size > 0) await pause();

@@ -4,7 +4,7 @@
  */
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from './errors.ts';
 
-/** Errors of `/v2/odoo/…` only. */
+/** Errors that only the routes `/v2/odoo/…` have. */
 export const COMPATIBLE_ERRORS = {
   json2_missing: {
     code: -32006,
@@ -24,7 +24,7 @@ export const COMPATIBLE_ERRORS = {
 
 /** Errors of the proxy with another code or status on the compatible routes; `data.type` is the same. */
 export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; httpStatus: number }>> = {
-  // Their clients treat every 403 as an invalid licence.
+  // Clients of ODXProxy treat every 403 as an invalid licence.
   policy_denied: {
     code: PROXY_ERRORS.action_invalid.code,
     httpStatus: PROXY_ERRORS.action_invalid.httpStatus,

@@ -1,4 +1,4 @@
-/** Cuts texts for people and for messages. A character of two UTF-16 code units is left out whole, never half. */
+/** Cuts texts for people and for messages. Never cuts between the two code units of a character. */
 
 /** The beginning of a text: at most `lengthMax` UTF-16 code units. */
 export function cutText(text: string, lengthMax: number): string {
@@ -6,7 +6,7 @@ export function cutText(text: string, lengthMax: number): string {
   return text.slice(0, isInPair ? lengthMax - 1 : lengthMax);
 }
 
-/** The same, with `…` behind a text that is longer. */
+/** The beginning of a text, followed by `…` if the text is longer than `lengthMax`. */
 export function clipText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${cutText(text, lengthMax)}…` : text;
 }

@@ -1,15 +1,14 @@
 /**
  * The table of errors: for each `data.type` the code, the HTTP status and the documentation. docs/errors.md is
- * generated from it. No other code names a code or a status of an error.
+ * generated from it. No other file states the code or the status of an error.
  */
 
 /**
- * Whether the same call may be sent again unchanged. `if_safe`: only if the call cannot have run yet, or if it only
- * reads.
+ * Whether the same call may be sent again unchanged. `if_safe`: only if the call only reads, or cannot have run yet.
  */
 export type Retry = 'never' | 'always' | 'if_safe';
 
-/** One row of the table. */
+/** One row of the error table. */
 export interface ErrorRow {
   /** JSON-RPC error code. */
   code: number;
@@ -24,7 +23,7 @@ export interface ErrorRow {
   remedy: string;
 }
 
-/** Errors of the proxy itself: there is no answer from Odoo. */
+/** Errors of the proxy itself, without an answer from Odoo. */
 export const PROXY_ERRORS = {
   parse_error: {
     code: -32700,

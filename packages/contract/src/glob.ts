@@ -12,7 +12,8 @@ export function compileGlob(pattern: string): (text: string) => boolean {
     const end = text.length - last.length;
     if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
     let at = first.length;
-    // The first occurrence of a part leaves the most text for the parts after it: no other need be tried.
+    // Takes the first occurrence of each part, which leaves the most text for the parts after it. No other need be
+    // tried.
     for (const part of rest) {
       const found = text.indexOf(part, at);
       if (found === -1 || found + part.length > end) return false;

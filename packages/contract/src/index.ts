@@ -1,6 +1,6 @@
 /**
  * The public contract of erp-proxy: wire types, the table of errors, patterns of policies, tags of versions. The types
- * of the admin API are those of the schemas in `@erp-proxy/contract/admin`. Only that entry imports zod.
+ * of the admin API are derived from the schemas in `@erp-proxy/contract/admin`, the only entry point that imports zod.
  */
 export type * from './admin/schemas.ts';
 export * from './admin/values.ts';

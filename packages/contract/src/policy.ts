@@ -1,9 +1,9 @@
-/** What a client key may do, in the form of the admin API, the YAML file and the store. */
+/** The policy of a client key, in the form of the admin API, the YAML file and the store. */
 
 /**
  * A policy allows only what it names. It must name the server in `instances` or `origins`, and the method in `models`.
- * The other members narrow this; an omitted member restricts nothing. In patterns, `*` stands for any text and is the
- * only wildcard.
+ * The other members restrict this further; an omitted member restricts nothing. In patterns, `*` stands for any text
+ * and is the only wildcard.
  */
 export interface Policy {
   /** Patterns of the names of stored instances that calls may use. */
@@ -14,7 +14,7 @@ export interface Policy {
   dbs?: string[];
   /**
    * Patterns of models, each with patterns of its methods: `{"res.partner": ["read", "search*"], "sale.*": ["*"]}`. The
-   * method `*` stands for those that are known to keep to records of their model.
+   * method `*` stands for the methods that are known to use only records of their model.
    */
   models: Record<string, string[]>;
   /**
@@ -24,29 +24,33 @@ export interface Policy {
   approve?: Record<string, string[]>;
   /**
    * Patterns of models, each with patterns of its methods: tools for agents make these calls without asking a person.
-   * Without it, a call of a tool that cannot be undone asks the person in front of the client, or an administrator.
+   * Other calls of tools that cannot be undone need the consent of the person in front of the client, or of an
+   * administrator.
    */
   unattended?: Record<string, string[]>;
   /**
    * Patterns of models, each with the fields that calls may use: `{"res.partner": {"deny": ["vat", "signup_*"]}}`. If
-   * several entries match a model, all of them hold. `id` is always allowed.
+   * several entries match a model, all of them apply. `id` is always allowed.
    */
   fields?: Record<string, FieldRule>;
-  /** True: only methods that are known to be read-only. */
+  /** True: allows only methods that are known to be read-only. */
   read_only?: boolean;
   /** True: the method `*` stands for every method. */
   allow_unknown_methods?: boolean;
   /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */
   companies?: number[];
-  /** Members of the context, for calls that leave them out. */
+  /** Context members that are added to calls without them. */
   context?: ContextDefaults;
-  /** Routes that move data, beside single calls: they also need `models` to allow what they read and write. */
+  /**
+   * Allowed routes that move data, in addition to single calls. They also need `models` to allow what they read and
+   * write.
+   */
   data?: DataRoute[];
-  /** Maximum number of records of one read. A read that asks for more, or for all, gets this many. */
+  /** Maximum number of records of one read. A read that asks for more records, or for all, gets this many. */
   limit_max?: number;
-  /** True: reads may get kept answers, up to the age that the caller accepts. */
+  /** True: reads may be answered from the cache, up to the age that the caller accepts. */
   cache?: boolean;
-  /** Average number of calls in any span of `seconds`; up to `burst` of them at once (default: `requests`). */
+  /** Average number of calls in any span of `seconds`; up to `burst` calls at once (default: `requests`). */
   rate?: { requests: number; seconds: number; burst?: number };
   /** Maximum number of calls in one day (UTC). */
   per_day?: number;
@@ -65,19 +69,22 @@ export interface Policy {
   publishable?: boolean;
 }
 
-/** What moves data: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and `upload`, and subscriptions. */
+/**
+ * The routes that move data, as named in policies: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and
+ * `upload`, and subscriptions.
+ */
 export const DATA_ROUTES = ['export', 'changes', 'files', 'subscriptions'] as const;
 export type DataRoute = (typeof DATA_ROUTES)[number];
 
-/** Members of the context that a policy gives to calls that leave them out. At least one. */
+/** Context members that a policy adds to calls without them. At least one. */
 export interface ContextDefaults {
   /** Code of a language of Odoo: `fr_FR`. */
   lang?: string;
   /** Name of a time zone: `Europe/Paris`. */
   tz?: string;
-  /** Ids of companies. With `companies`, they are among those. */
+  /** Ids of companies. If the policy has `companies`, they must be among these. */
   allowed_company_ids?: number[];
 }
 
-/** Patterns of fields: either those that calls may use, or those that they may not. */
+/** Patterns of fields: those that calls may use, or those that they must not use. */
 export type FieldRule = { allow: string[] } | { deny: string[] };

@@ -1,4 +1,4 @@
-/** The shapes of the execute call and its answer. The limits are part of the contract. */
+/** Types and limits of the execute call and its answer. The limits are part of the contract. */
 
 /** Path of the execute call. */
 export const EXECUTE_PATH = '/api/erp/execute';
@@ -15,7 +15,7 @@ export const KEY_HEADER = 'x-proxy-api';
 /** Header of an answer: the limit that the key's policy set instead of the caller's. */
 export const LIMIT_HEADER = 'erp-proxy-limit';
 
-/** Header of an answer in which null stands for a NaN or an Infinity of Odoo: the first field that has one. */
+/** Header of an answer in which null replaces NaN or Infinity of Odoo. Its value is the first such field. */
 export const NULL_FIELD_HEADER = 'erp-proxy-null-field';
 
 /** Header of a request: the ids of the approvals under which its calls run, separated by commas. */
@@ -32,7 +32,7 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 
 /** The Odoo server, database and user that a call runs on. */
 export interface ErpInstance {
-  /** http or https, optionally with a path prefix; no userinfo, query or fragment. */
+  /** A URL with http or https, optionally with a path prefix; without userinfo, query or fragment. */
   url: string;
   db: string;
   user_id: number;
@@ -44,12 +44,12 @@ export interface ExecuteCall {
   id?: string | number | null;
   /** A public method of the model, or `call_method` with `fn_name`. */
   action: string;
-  /** e.g. `res.partner`. */
+  /** E.g. `res.partner`. */
   model_id: string;
   fn_name?: string | null;
   /** Positional arguments, as `execute_kw` takes them; for `read`: `[[id, …]]`. */
   params?: Json[] | null;
-  /** Named arguments. `limit` bounds the records of the call. */
+  /** Named arguments. `limit` is the maximum number of records of the call. */
   keyword?: {
     limit?: number | null | false;
     context?: { [name: string]: Json };
@@ -66,7 +66,7 @@ export type ExecuteAnswer =
 /** The body of `POST /api/erp/export`. */
 export interface ExportCall {
   id?: string | number | null;
-  /** e.g. `res.partner`. */
+  /** E.g. `res.partner`. */
   model_id: string;
   /** Default: all records. */
   domain?: Json[] | null;
@@ -75,15 +75,18 @@ export interface ExportCall {
   context?: { [name: string]: Json } | null;
   /** Maximum number of records of the whole export. */
   limit?: number | null | false;
-  /** The id of the last record that was taken, to go on behind it. */
+  /** The id of the last record that was received, to continue after it. */
   after?: number | null;
   /** Default: `ndjson`. */
   format?: 'ndjson' | 'csv' | null;
-  /** With CSV: whether a byte order mark precedes it, by which spreadsheets see that it is UTF-8. Default: false. */
+  /**
+   * With CSV: whether the text begins with a byte order mark, by which spreadsheet programs detect UTF-8. Default:
+   * false.
+   */
   bom?: boolean | null;
-  /** With CSV. Default: a comma. */
+  /** With CSV: the separator of cells. Default: a comma. */
   delimiter?: ',' | ';' | '\t' | '|' | null;
-  /** With CSV: whether `'` precedes a text that spreadsheets would run as a formula. Default: true. */
+  /** With CSV: whether `'` precedes a text that a spreadsheet program would run as a formula. Default: true. */
   escape_formulas?: boolean | null;
   erp_instance: ErpInstance | { name: string };
 }
@@ -102,11 +105,11 @@ export interface ErrorBody {
     retryable: boolean;
     /** The member that caused the error, e.g. `keyword.limit`. */
     path?: string;
-    /** For policy_denied: the rule of the key's policy that decided, e.g. `models["sale.*"]`. */
+    /** For policy_denied: the rule of the key's policy that denied the call, e.g. `models["sale.*"]`. */
     rule?: string;
     /** For approval_required: the id of the request for approval. */
     approval?: string;
-    /** For upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
+    /** Only for upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     /**
      * For query_invalid, model_not_found and method_not_found: up to five existing names that are similar to the

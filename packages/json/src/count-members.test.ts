@@ -3,7 +3,7 @@ import { type CountLimits, findExcess } from './count-members.ts';
 
 const ANY = 1_000_000;
 
-/** The excess of a document that is long enough to be counted. */
+/** Calls findExcess for a document that is long enough to be counted. */
 function find(text: string, limits: Partial<CountLimits>): string | null {
   return findExcess(Buffer.from(text.padEnd(1000)), { membersMax: ANY, valuesMax: 400, ...limits });
 }

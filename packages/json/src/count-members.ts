@@ -1,4 +1,4 @@
-/** Counts the members and the values of a JSON document, without reading them. */
+/** Counts the members and the values of a JSON document without decoding them. */
 import { skipString } from './skip.ts';
 
 const QUOTE = 0x22;
@@ -6,18 +6,20 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 /** `"":1,` */
 const MEMBER_BYTES_MIN = 5;
-/** A value and its separator. */
+/** Minimum length of a value and its separator. */
 const VALUE_BYTES_MIN = 2;
 
-/** Bounds for all objects and lists of a document together. */
+/** Limits for all objects and lists of a document together. */
 export interface CountLimits {
-  /** Members of objects. */
+  /** Maximum members of all objects. */
   membersMax: number;
-  /** Values of objects and lists: the commas between them, and one more. */
+  /** Maximum values of all objects and lists. Counted as the commas between them, and one more. */
   valuesMax: number;
 }
 
-/** The bound that the document exceeds; null if it exceeds none. `bytes` is valid JSON. Passes over it once at most. */
+/**
+ * The limit that the document exceeds; null if it exceeds none. `bytes` must be valid JSON, and is read at most once.
+ */
 export function findExcess(
   bytes: Uint8Array,
   { membersMax, valuesMax }: CountLimits,

@@ -306,7 +306,7 @@ const token = fc.constantFrom(
   '\xef\xbb\xbf',
 );
 
-/** Expects the same verdict as from JSON.parse on the decoded text; gives whether both accept. */
+/** Expects the same verdict as that of JSON.parse on the decoded text. Returns true if both accept the text. */
 function expectSameVerdict(bytes: Buffer): boolean {
   let isValid = true;
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks that bytes are exactly one JSON document (RFC 8259: UTF-8, no byte order mark, no trailing bytes). It accepts
- * what JSON.parse accepts. It keeps no values: the other files of this folder find them in checked bytes.
+ * Checks that bytes are exactly one JSON document (RFC 8259: UTF-8, no byte order mark, no trailing bytes). Accepts the
+ * same documents as JSON.parse. Keeps no values: the other files of this folder find them in checked bytes.
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeName } from './name.ts';
@@ -28,16 +28,17 @@ const BOM_START = 0xef;
 export interface JsonDocument {
   root: JsonSpan;
   /**
-   * The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members.
+   * The members of the root, like the result of readMembers, without a second pass. Null unless the root is an object
+   * of at most 64 members.
    */
   members: JsonMember[] | null;
 }
 
-/** Bounds the memory for a body with millions of short members. */
+/** Bounds the memory for an object with millions of short members. */
 const MEMBERS_MAX = 64;
 const NEVER = -1;
 
-/** Sufficient for documents of usual depth. Can be shared, since reading is synchronous. */
+/** Sufficient for documents of usual depth. All calls can share it, because reading is synchronous. */
 const SHALLOW_STACK = new Uint8Array(256);
 
 /**
@@ -55,7 +56,7 @@ export function readDocument(bytes: Uint8Array, depthMax = Number.POSITIVE_INFIN
   const start = skipWhiteSpace(bytes, 0, length);
   let at = start;
   const members: JsonMember[] = [];
-  /** The depth at which members are recorded; NEVER for an array, and once there are too many. */
+  /** The depth at which members are recorded. NEVER if the root is not an object, or if there are too many members. */
   let recordedDepth = at < length && bytes[at] === OPEN_OBJECT ? 1 : NEVER;
   let nameStart = 0;
   let valueStart = 0;
@@ -120,7 +121,7 @@ function recordMember(bytes: Uint8Array, nameStart: number, start: number, end: 
   return { name, nameStart, value: { kind: readKind(bytes, start), start, end } };
 }
 
-/** Gives the index of the member's value. */
+/** Returns the index of the member's value. */
 function checkName(bytes: Uint8Array, start: number, length: number): number {
   if (start >= length || bytes[start] !== QUOTE) {
     throw new JsonSyntaxError(start, explainMissing("a member's name in double quotes", start, length));

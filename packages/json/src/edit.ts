@@ -5,7 +5,7 @@
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
-/** The object without the members of these names, as parts for joinParts. Copies nothing. */
+/** Returns the object without the named members, as parts for joinParts. Copies nothing. */
 export function removeMembers(
   object: JsonSpan,
   members: readonly JsonMember[],
@@ -17,7 +17,7 @@ export function removeMembers(
   let keepsOne = false;
   for (const member of members) {
     if (!names.has(member.name)) {
-      // A kept member includes the comma before it, except for the first one.
+      // A kept member's range includes the comma before it, except for the first kept member.
       const start = keepsOne && previous ? previous.value.end : member.nameStart;
       addRange(parts, start, member.value.end);
       keepsOne = true;

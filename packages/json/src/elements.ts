@@ -3,7 +3,10 @@ import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipValue } from './skip.ts';
 import type { JsonSpan } from './span.ts';
 
-/** Stops when `visit` gives false. Allocates no list, so that a million ids can be counted or cut cheaply. */
+/**
+ * Calls `visit` with each element, until it returns false. Allocates no list, so that a million ids can be counted or
+ * cut cheaply.
+ */
 export function readElements(
   bytes: Uint8Array,
   array: JsonSpan,

@@ -1,4 +1,4 @@
-/** Whether a value is `[]`, which PHP prints for an empty object, in bytes that readDocument has checked. */
+/** True if a value is `[]`, which PHP prints for an empty object, in bytes that readDocument has checked. */
 import { readElements } from './elements.ts';
 import type { JsonSpan } from './span.ts';
 

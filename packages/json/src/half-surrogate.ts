@@ -1,6 +1,6 @@
 /**
  * Finds escapes that are half of a surrogate pair, such as `\ud83d` without the other half, in bytes that readDocument
- * has checked. JSON allows them, but they are no character.
+ * has checked. JSON allows such escapes, but they are not characters.
  */
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange } from './span.ts';
@@ -10,15 +10,15 @@ const LOWER_U = 0x75;
 const LOWER_C = 0x63;
 const LOWER_D = 0x64;
 const EIGHT = 0x38;
-/** Turns an ASCII letter into its lower case, and leaves a digit as it is. */
+/** Setting this bit changes an ASCII letter to lower case, and leaves a digit as it is. */
 const LOWER_CASE = 0x20;
 const ESCAPE_BYTES = 6;
 const SURROGATES = ['\\ud', '\\uD'];
 
-/** The index of the first such escape; null if there is none. */
+/** The index of the first escape that is half of a pair; null if there is none. */
 export function findHalfSurrogate(bytes: Uint8Array, { start, end }: ByteRange): number | null {
   const text = viewAsBuffer(bytes).subarray(0, end);
-  // A native search: nearly all texts have none.
+  // A fast native search first, because nearly all texts have no such escape.
   if (SURROGATES.every((head) => text.indexOf(head, start) === -1)) return null;
   for (let at = start; at < end; ) {
     if (bytes[at] !== BACKSLASH) at++;
@@ -33,7 +33,7 @@ export function findHalfSurrogate(bytes: Uint8Array, { start, end }: ByteRange):
   return null;
 }
 
-/** Which half the escape at the index is, by its first two digits; null if it is none. */
+/** Which half of a pair the escape at this index is, by its first two digits; null if it is neither. */
 function readHalf(text: Buffer, at: number): 'high' | 'low' | null {
   if (text[at] !== BACKSLASH || text[at + 1] !== LOWER_U || (text[at + 2]! | LOWER_CASE) !== LOWER_D)
     return null;

@@ -1,4 +1,4 @@
-/** Names the place of a byte in a value, such as `[1].street`, in bytes that readDocument has checked. */
+/** Finds the path of a byte in a value, such as `[1].street`, in bytes that readDocument has checked. */
 import { clipText } from '@erp-proxy/contract';
 import { readElements } from './elements.ts';
 import { decodeName } from './name.ts';
@@ -6,11 +6,11 @@ import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipString, skipValue } from './skip.ts';
 import type { JsonSpan } from './span.ts';
 
-/** The path ends here: each level is read again. */
+/** Maximum levels of a path, because each level is read again. */
 const LEVELS_MAX = 16;
 const NAME_LENGTH_MAX = 64;
 
-/** `path` is that of the value. A byte in the name of a member is in the object. */
+/** `path`: the path of the value itself. A byte within a member's name gets the path of the object. */
 export function locate(bytes: Uint8Array, value: JsonSpan, at: number, path: string): string {
   let [inner, innerPath] = [value, path];
   for (let level = 0; level < LEVELS_MAX; level++) {

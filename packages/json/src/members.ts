@@ -7,8 +7,8 @@ import type { JsonMember, JsonSpan } from './span.ts';
 const QUOTE = 0x22;
 
 /**
- * In the order of the text, with duplicates. Reads at most `countMax` members, since each costs about 150 bytes of
- * memory. For an object from a caller of the proxy, pass the accepted maximum plus one.
+ * Lists members in the order of the text, with duplicates. Reads at most `countMax` members, because each takes about
+ * 150 bytes of memory. For an object from a caller of the proxy, pass the accepted maximum plus one.
  */
 export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infinity): JsonMember[] {
   const members: JsonMember[] = [];
@@ -28,12 +28,12 @@ export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infi
   return members;
 }
 
-/** No field and no argument of Odoo has a longer name. */
+/** Longer names are not decoded: no field and no argument of Odoo has one. */
 const NAME_BYTES_MAX = 1024;
 
 /**
- * The same in slices of about `sliceBytes`, so that its caller can let others run between them. A name of more than
- * 1 KiB is not decoded, but empty.
+ * Like readMembers, in slices of about `sliceBytes`, so that other work can run between them. A name of more than 1 KiB
+ * is replaced by an empty one.
  */
 export function* readMembersInSlices(
   bytes: Uint8Array,
@@ -70,10 +70,10 @@ export function findValue(members: readonly JsonMember[], name: string): JsonSpa
   return undefined;
 }
 
-/** Up to this number of members, comparing each pair of names costs less than a set of them. */
+/** Up to this number of members, comparing all pairs of names is faster than building a set. */
 const FEW_MEMBERS = 8;
 
-/** The first member that repeats a name. RFC 8259 section 4 does not define which of them counts. */
+/** The first member that repeats a name. RFC 8259 section 4 does not define which of the two counts. */
 export function findDuplicate(members: readonly JsonMember[]): JsonMember | null {
   if (members.length <= FEW_MEMBERS)
     return members.find(({ name, value }) => findValue(members, name) !== value) ?? null;

@@ -6,16 +6,16 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const DOT = 0x2e;
 const LOWER_E = 0x65;
-/** Turns an ASCII letter into its lower case. */
+/** Setting this bit changes an ASCII letter to lower case. */
 const LOWER_CASE = 0x20;
 
 /** Any integer of up to 15 digits is exact as a JavaScript number. */
 const EXACT_DIGITS = 15;
-/** Bounds the memory for a short text such as `1e1000000000`. Odoo has no numbers of this size. */
+/** Maximum digits, which bounds the memory for a short text such as `1e1000000000`. Odoo has no longer numbers. */
 const DIGITS_MAX = 256;
 
 /**
- * Gives a number if that is exact, otherwise a bigint. Null if the value is not a number, not an integer, or has more
+ * Returns a number if it is exact, otherwise a bigint. Null if the value is not a number, not an integer, or has more
  * than 256 digits. Negative zero is 0.
  */
 export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint | null {
@@ -34,7 +34,7 @@ export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint 
 
 function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegative: boolean) {
   let digits = '';
-  /** Zeros since the last other digit. They count only if another one follows. */
+  /** Number of zeros since the last other digit. They count only if another digit follows. */
   let zeros = 0;
   let decimals = 0;
   let isFraction = false;
@@ -65,7 +65,8 @@ function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegativ
 }
 
 /**
- * `start` is the index after the `e`, or after the end if there is no `e`. Infinity if the digits exceed any number.
+ * `start`: index after the `e`, or after the end if there is no `e`. Returns infinity if the exponent is too large for
+ * a number.
  */
 function readExponent(bytes: Uint8Array, start: number, end: number): number {
   let exponent = 0;

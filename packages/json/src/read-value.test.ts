@@ -64,7 +64,7 @@ test.each(['', '{', '{"a":1,}', '\ufeff{}', '{} {}', '"\ud800'])('refuses invali
 test('takes time proportional to the length of a text, whatever its depth', () => {
   const depth = 100_000;
   const text = `${'{"a":['.repeat(depth)}${']}'.repeat(depth)}`;
-  // Quadratic work in the depth would take minutes.
+  // Work that is quadratic in the depth would take minutes.
   expect(() => read(text)).not.toThrow(DuplicateMemberError);
 });
 

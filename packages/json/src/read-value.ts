@@ -14,14 +14,14 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Bounds of a path: the characters of a name, and the number of its last steps that are shown. */
+/** Limits of a path in an error: characters of a name, and number of steps, of which the last ones are shown. */
 const NAME_LENGTH_MAX = 200;
 const STEPS_MAX = 32;
 
-/** The text is JSON, and one of its objects names a member twice. */
+/** Thrown if an object of the text names a member twice. */
 export class DuplicateMemberError extends Error {
   override readonly name = 'DuplicateMemberError';
-  /** The second of the two, such as `policy.models["res.partner"]`. */
+  /** Path of the second member, such as `policy.models["res.partner"]`. */
   readonly path: string;
 
   constructor(path: string) {
@@ -39,13 +39,13 @@ export function readValue(bytes: Uint8Array): unknown {
 
 /** An object or array that encloses the current position. */
 interface Level {
-  /** Names so far; null in an array. */
+  /** The names so far; null for an array. */
   names: Set<string> | null;
-  /** The current member or element. */
+  /** Name or index of the current member or element. */
   step: string | number;
 }
 
-/** One pass without recursion, since a text can be nested as deep as it is long. */
+/** Reads the text in one pass without recursion, because it can be nested as deep as it is long. */
 function findDuplicate(bytes: Uint8Array): void {
   const levels: Level[] = [];
   let isName = false;

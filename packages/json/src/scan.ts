@@ -16,10 +16,10 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 const LOWER_U = 0x75;
-/** Turns an ASCII letter into its lower case. */
+/** Setting this bit changes an ASCII letter to lower case. */
 const LOWER_CASE = 0x20;
 
-/** Longer runs of plain bytes are checked in words of four bytes. */
+/** After this many plain bytes, the rest of a run is checked in words of four bytes. */
 const SHORT_RUN_BYTES = 256;
 
 /** Bytes that need no escape in a string: all but the quote, the backslash and control characters (section 7). */
@@ -34,7 +34,7 @@ export function skipWhiteSpace(bytes: Uint8Array, start: number, end: number): n
   return at;
 }
 
-/** `start` is the index after the opening quote. */
+/** `start`: index after the opening quote. */
 export function checkString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end) {
@@ -52,8 +52,8 @@ export function checkString(bytes: Uint8Array, start: number, end: number): numb
 
 /**
  * Index of the next byte that is not plain, or `end`. Three plain bytes must precede `start`, unless `start` is `end`.
- * Files are sent as base64 in strings of megabytes, and words of four bytes halve their cost. The test for a byte b < n
- * is that (b - n) & ~b has its high bit set.
+ * Reads words of four bytes, which halves the time for files, sent as base64 in strings of megabytes. The test for a
+ * byte b < n is that (b - n) & ~b has its high bit set.
  */
 function skipPlain(bytes: Uint8Array, start: number, end: number): number {
   const { buffer, byteOffset } = bytes;
@@ -89,11 +89,11 @@ function checkEscape(bytes: Uint8Array, start: number, end: number): number {
   return after;
 }
 
-/** `start` is the index of the sign or of the first digit. */
+/** `start`: index of the sign or of the first digit. */
 export function checkNumber(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   if (bytes[at] === MINUS) at++;
-  // No digit may follow a leading zero (section 6). The caller finds it in the place of a comma.
+  // No digit may follow a leading zero (section 6). The caller reports such a digit, because it expects a comma there.
   if (at < end && bytes[at] === ZERO) at++;
   else at = checkDigits(bytes, at, end);
   if (at < end && bytes[at] === DOT) at = checkDigits(bytes, at + 1, end);

@@ -2,8 +2,8 @@
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
 /**
- * Gives parts for joinParts. An existing member gets the new value; otherwise a member is appended. `object` null:
- * `{}`.
+ * Returns parts for joinParts. An existing member gets the new value; otherwise a member is appended. `object`: null
+ * stands for `{}`.
  */
 export function setMembers(
   object: JsonSpan | null,

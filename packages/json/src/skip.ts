@@ -1,6 +1,6 @@
 /**
- * Finds the end of values in bytes that readDocument has checked. For unchecked bytes the result is undefined, but it
- * always terminates.
+ * Finds the end of values in bytes that readDocument has checked. For unchecked bytes the result has no meaning, but
+ * each function terminates.
  */
 import type { JsonKind } from './span.ts';
 
@@ -9,7 +9,10 @@ const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** Longer strings use a native search. It is a hundred times faster for each byte, but expensive to start. */
+/**
+ * The rest of a longer string is skipped by a native search, which is a hundred times faster per byte, but takes long
+ * to start.
+ */
 const SHORT_RUN_BYTES = 256;
 
 const KINDS = Array.from({ length: 256 }, (_, byte): JsonKind => {
@@ -35,7 +38,7 @@ const OTHER = 0;
 const OPENS = 1;
 const CLOSES = 2;
 const QUOTES = 3;
-/** The effect of a byte outside strings on the nesting. */
+/** How a byte outside of strings affects the nesting. */
 const NESTING = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if ('[{'.includes(character)) return OPENS;
@@ -58,14 +61,14 @@ export function skipValue(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** `start` is the index of the opening quote. Gives the index after the closing one. */
+/** `start`: index of the opening quote. Returns the index after the closing quote. */
 export function skipString(bytes: Uint8Array, start: number): number {
   return Math.min(findClosingQuote(bytes, start + 1) + 1, bytes.length);
 }
 
 /**
- * The index of the closing quote. `start` is an index in the string that is not within an escape. If the string goes on
- * behind the bytes: the index there at which the search can go on.
+ * Returns the index of the closing quote. `start`: an index in the string that is not within an escape. If the bytes
+ * end before the string, returns the index beyond them at which the search can continue.
  */
 function findClosingQuote(bytes: Uint8Array, start: number): number {
   const length = bytes.length;
@@ -86,16 +89,14 @@ function findClosingQuote(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** `start` is an index in the same string that is not within an escape. */
+/** `start`: an index in the same string that is not within an escape. */
 function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
   let at = quote;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;
   return (quote - at) % 2 === 1;
 }
 
-/**
- * Finds the end of a value like skipValue, in slices of about `sliceBytes`. Its caller can let others run between them.
- */
+/** Finds the end of a value like skipValue, in slices of about `sliceBytes`. Other work can run between the slices. */
 export function* skipValueInSlices(
   bytes: Uint8Array,
   start: number,
@@ -126,7 +127,7 @@ export function* skipValueInSlices(
   }
 }
 
-/** Whether the value is a number or a word. These are not skipped in slices: 4 MB of digits take 5 ms. */
+/** True for a number or a word, which is not skipped in slices: 4 MB of digits take 5 ms. */
 export function isScalar(bytes: Uint8Array, start: number): boolean {
   const first = bytes[start];
   return first !== QUOTE && first !== OPEN_OBJECT && first !== OPEN_ARRAY;

@@ -20,9 +20,9 @@ function settle(read: () => unknown): unknown {
   }
 }
 
-/** Slices that end anywhere: also within escapes, words and characters. */
+/** Slices that end anywhere, also within escapes, words and characters. */
 const sliceBytes = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 250, max: 600 }));
-/** Strings of which most bytes are backslashes and quotes. */
+/** Strings that consist mainly of backslashes and quotes. */
 const escapes = fc
   .array(fc.oneof(fc.constantFrom('\\\\', '\\"', 'x'), fc.constant('\\\\'.repeat(150))), { maxLength: 30 })
   .map((pieces) => `["${pieces.join('')}", "${pieces.join('')}\\\\"]`);

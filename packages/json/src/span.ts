@@ -1,11 +1,11 @@
 /**
- * The types of this folder: ranges of bytes instead of values, so that JSON passes through the proxy unchanged (`1.0`,
- * integers beyond 2^53, key order, escapes).
+ * The types of this folder. They describe ranges of bytes instead of values, so that JSON passes through the proxy
+ * unchanged (`1.0`, integers beyond 2^53, key order, escapes).
  */
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
 
-/** `[start, end)` in the bytes. */
+/** The range `[start, end)` in the bytes. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -17,7 +17,7 @@ export interface JsonSpan extends ByteRange {
 }
 
 export interface JsonMember {
-  /** Decoded: `"\u0069d"` is `id`. */
+  /** The decoded name: `id` for `"\u0069d"`. */
   name: string;
   /** Index of the name's opening quote. */
   nameStart: number;

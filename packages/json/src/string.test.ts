@@ -53,7 +53,7 @@ describe('a string in parts', () => {
           const string = { start: 0, end: bytes.length };
           const parts = [...decodeStringParts(bytes, string, partBytes)];
           expect(parts.join('')).toBe(decodeString(bytes, string));
-          // In UTF-8, half of a character could not be written.
+          // Half of a surrogate pair could not be encoded in UTF-8.
           const isWhole = decodeString(bytes, string).isWellFormed();
           expect(parts.every((part) => part.isWellFormed())).toBe(isWhole);
           expect(Math.max(0, ...parts.map((part) => part.length))).toBeLessThanOrEqual(partBytes + 1);

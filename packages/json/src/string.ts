@@ -4,7 +4,7 @@ import type { ByteRange } from './span.ts';
 
 const BACKSLASH = 0x5c;
 
-/** Keeps escaped lone surrogates, like JSON.parse. */
+/** Decodes a string. Keeps escaped lone surrogates, like JSON.parse. */
 export function decodeString(bytes: Uint8Array, string: ByteRange): string {
   const text = viewAsBuffer(bytes);
   for (let at = string.start + 1; at < string.end - 1; at++) {
@@ -14,8 +14,8 @@ export function decodeString(bytes: Uint8Array, string: ByteRange): string {
 }
 
 /**
- * The same in parts, so that a long string need not be decoded at once. A part is of about `partBytes` bytes of the
- * text, and divides neither an escape nor a character.
+ * Decodes a string in parts, so that a long one need not be decoded at once. A part comes from about `partBytes` bytes,
+ * and never ends within an escape or a character.
  */
 export function* decodeStringParts(
   bytes: Uint8Array,
@@ -39,12 +39,12 @@ function findPartEnd(bytes: Uint8Array, start: number, end: number, partBytes: n
   return Math.min(at, end);
 }
 
-/** Bytes of a character in UTF-8 behind its first one. */
+/** Maximum bytes of a UTF-8 character after its first one. */
 const CONTINUATIONS_MAX = 3;
 const LETTER_U = 0x75;
 const UNICODE_BYTES = 6;
 
-/** Two escapes that make one character count as one. */
+/** Length of the escape at this index. Two escapes that are one character count as one. */
 function measureEscape(bytes: Uint8Array, at: number): number {
   if (bytes[at + 1] !== LETTER_U) return 2;
   const isPair =

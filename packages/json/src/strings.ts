@@ -1,6 +1,6 @@
 /**
- * Finds strings within a value, including names of members, in bytes that readDocument has checked. It reads each byte
- * once and decodes nothing, so that a million strings cost no more than skipping them.
+ * Finds strings within a value, including names of members, in bytes that readDocument has checked. Reads each byte
+ * once and decodes nothing, so that searching a million strings takes no longer than skipping them.
  */
 import { skipWhiteSpace } from './scan.ts';
 import { skipString } from './skip.ts';
@@ -9,10 +9,13 @@ import type { ByteRange } from './span.ts';
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-/** Turns an ASCII letter into its lower case. */
+/** Setting this bit changes an ASCII letter to lower case. */
 const LOWER_CASE = 0x20;
 
-/** Whether `test` passes for any string. It gets the indexes of the opening quote and after the closing one. */
+/**
+ * True if `test` returns true for any string. `start` and `end`: indexes of the opening quote, and after the closing
+ * quote.
+ */
 export function someString(
   bytes: Uint8Array,
   { start, end }: ByteRange,
@@ -32,8 +35,8 @@ export function someString(
 }
 
 /**
- * Whether `test` passes for the name of any member at any depth. It gets the indexes of the opening quote of the name,
- * after its closing quote, and of the value.
+ * True if `test` returns true for the name of any member, at any depth. Its arguments are the indexes of the name's
+ * opening quote, after its closing quote, and of the value.
  */
 export function someName(
   bytes: Uint8Array,
@@ -47,8 +50,8 @@ export function someName(
 }
 
 /**
- * Whether `test` passes for any member with one of these names, at any depth. It gets the index of the value. The names
- * must be ASCII.
+ * True if `test` returns true for any member with one of these names, at any depth. `valueStart`: index of the value.
+ * The names must be ASCII.
  */
 export function someMember(
   bytes: Uint8Array,
@@ -63,7 +66,7 @@ export function someMember(
   });
 }
 
-/** Whether these letters, in any case, are at the index. */
+/** True if these letters, in upper or lower case, are at the index. */
 export function isWrittenAt(bytes: Uint8Array, at: number, letters: string): boolean {
   for (let index = 0; index < letters.length; index++) {
     if ((bytes[at + index]! | LOWER_CASE) !== (letters.charCodeAt(index) | LOWER_CASE)) return false;
@@ -71,7 +74,7 @@ export function isWrittenAt(bytes: Uint8Array, at: number, letters: string): boo
   return true;
 }
 
-/** Whether the string decodes to this text. */
+/** True if the string decodes to this text. */
 function isText(bytes: Uint8Array, start: number, end: number, text: string): boolean {
   let at = start + 1;
   for (let index = 0; index < text.length; index++) {

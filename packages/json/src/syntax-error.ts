@@ -1,6 +1,6 @@
 /**
- * The bytes are not JSON. The message has the position and never quotes the bytes: a body may contain credentials, and
- * messages appear in answers and logs.
+ * Thrown if the bytes are not JSON. The message has the position and never quotes the bytes: a body may contain
+ * credentials, and messages appear in answers and logs.
  */
 
 export class JsonSyntaxError extends Error {
@@ -16,7 +16,7 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Objects and arrays are nested too deeply. Whether the rest is JSON is unknown. */
+/** Thrown if objects and arrays are nested too deeply. The rest of the bytes may not be JSON. */
 export class JsonDepthError extends Error {
   override readonly name = 'JsonDepthError';
 }

@@ -2,12 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * One of four consecutive sizes ends at the last byte of a character, so that a large step succeeds while the bytes are
- * valid. Otherwise steps of single characters lead to the invalid byte.
+ * Step sizes in bytes. One of four consecutive sizes ends at the last byte of a character, so a large step succeeds
+ * while the bytes are valid. Then steps of single characters lead to the invalid byte.
  */
 const STEPS = [512, 511, 510, 509, 4, 3, 2, 1];
 
-/** `bytes` must contain an invalid byte. Gives the first index at which no character begins. */
+/** `bytes` must contain an invalid byte. Returns the first index at which no valid character begins. */
 export function findInvalidUtf8(bytes: Uint8Array): number {
   let at = 0;
   for (;;) {

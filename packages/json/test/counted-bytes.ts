@@ -1,4 +1,4 @@
-/** Bytes that count the reads of single bytes, so that a test can bound the work without a clock. */
+/** Returns bytes that count reads of single bytes, so that a test can limit the work without a clock. */
 export function countReads(text: string): { bytes: Uint8Array; reads: () => number } {
   let count = 0;
   const bytes = new Proxy(Buffer.from(text), {

@@ -1,4 +1,4 @@
-/** Random JSON texts for tests, with the text of each part, which the spans must find again. */
+/** Random JSON texts for tests, each with the texts of its parts, which the spans must find again. */
 import fc from 'fast-check';
 import type { JsonKind } from '../src/span.ts';
 
@@ -39,7 +39,7 @@ const stringText = fc
       ),
       hexDigits.map((digits) => `\\u${digits}`),
       fc.constantFrom('\\ud83d', '\\ude00', '\\uD83D\\uDE00', '\\u0000'),
-      // Long enough for the code paths of long strings.
+      // A string that is long enough for the code paths of long strings.
       fc.integer({ min: 250, max: 530 }).map((length) => 'x'.repeat(length)),
     ),
     { maxLength: 4 },
@@ -79,12 +79,12 @@ export const printedObject: fc.Arbitrary<PrintedJson> = fc
   )
   .map(printObject);
 
-/** White space, a value, white space. */
+/** A value with white space before and after it. */
 export const printedDocument = fc
   .tuple(whiteSpace, fc.oneof(printedJson, printedObject), whiteSpace)
   .map(([before, root, after]) => ({ root, text: before + root.text + after }));
 
-/** Some names are frequent, so that objects have duplicates, with equal and different escapes. */
+/** Names of members. Some are frequent, so that objects have duplicates, with equal and different escapes. */
 function nameText(): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom('"a"', '"\\u0061"', '"limit"', '"l\\u0069mit"', '""', '"é"'), stringText);
 }

@@ -1,4 +1,4 @@
-/** The positional and named arguments of a call, as spans of its bytes. Knows no method. */
+/** The positional and named arguments of a call, as spans of its bytes. Independent of methods. */
 import { type JsonMember, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 
 /** Known methods take fewer positional arguments; a body can hold millions. */
@@ -25,8 +25,8 @@ export function readArguments({ params, keyword }: { params: Uint8Array; keyword
 }
 
 /**
- * All values of one argument (`position` null: it is always named). A call that gives it twice is refused by Odoo, but
- * no code here relies on that.
+ * All values of one argument (`position` null: it is always named). Odoo refuses a call that gives an argument twice,
+ * but no code here relies on the refusal.
  */
 export function findArgument(
   { positional, named }: Arguments,

@@ -1,10 +1,10 @@
-/** Which methods of the ORM have the same effect on the records of a call as its own method. Knows no policy. */
+/** Lists the ORM methods that have the same effect on records as the method of a call. Independent of policies. */
 import { isEmptyArray } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 
 /**
- * The methods of other names that create, write and delete records of their own model. A method with the values of a
- * call in its arguments is one of them, also if it has another purpose.
+ * Methods that create, write or delete records of their own model, with the ORM methods that they are equivalent to. A
+ * method that takes the values of the call as arguments is listed, also if it has another purpose.
  */
 const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copy', ['create']],
@@ -31,7 +31,7 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['channel_rename', ['write']],
   ['channel_change_description', ['write']],
   ['rename_floor', ['write']],
-  // Methods of other models.
+  // Methods that change records of other models.
   ['create_product_variant', ['product.product/create']],
   ['create_product_variant_from_pos', ['product.product/create']],
   ['activity_schedule', ['mail.activity/create']],
@@ -42,7 +42,7 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
 /** `toggle_favorite`, `set_sequence_top`: methods that set a field of the record. */
 const SETTERS = /^(toggle|set_sequence)_/;
 const WRITE: readonly string[] = ['write'];
-/** What Odoo sets by a method without values. */
+/** Fields that a method sets although it takes no values. */
 const SET_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['action_archive', ['active']],
   ['action_unarchive', ['active']],
@@ -52,21 +52,21 @@ const SET_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Named arguments of `action_set_lost` that are not values of the lead. */
 const NO_VALUES: ReadonlySet<string> = new Set(['ids', 'context']);
 
-/** The fields of its records that the method sets, though no value of the call names them. */
+/** The fields that the method sets in the records of the call, though no value of the call names them. */
 export function listSetFields(method: string): readonly string[] {
   return SET_FIELDS.get(method) ?? [];
 }
 
 /**
- * `create`, `write` and `unlink`, as far as the method does the same: `write`, or `mail.activity/create` for another
- * model. `call` null: the arguments are not known.
+ * The methods that have the same effect as a method: `create`, `write` and `unlink` of its own model, or for example
+ * `mail.activity/create` of another model. `call` null: the arguments are not known.
  */
 export function listEquivalents(method: string, call: Arguments | null): readonly string[] {
   const all = EQUIVALENTS.get(method) ?? (SETTERS.test(method) ? WRITE : []);
   if (call === null) return all;
   if (method === 'action_set_lost') return call.named.every(({ name }) => NO_VALUES.has(name)) ? [] : all;
   if (method !== 'web_save') return all;
-  // It creates a record if it has no ids.
+  // `web_save` creates a record if it has no ids.
   const ids = findArgument(call, 0, 'ids');
   if (ids.every((each) => isLeftOut(each) || isEmptyArray(call.bytes, each))) return ['create'];
   return ids.every(({ kind }) => kind === 'array') && ids.length === 1 ? ['write'] : all;

@@ -5,7 +5,7 @@
 import { someString } from '@erp-proxy/json';
 import type { Arguments } from './arguments.ts';
 
-/** All of these take the domain as their first argument (docs/odoo-facts.md#parameters). */
+/** All these methods take the domain as their first argument (docs/odoo-facts.md#parameters). */
 const METHODS = new Set([
   'read_group',
   'web_read_group',

@@ -1,4 +1,6 @@
-/** What the tables of Odoo say of methods that everybody calls, of dangerous ones, and of methods of other modules. */
+/**
+ * Tests what the tables of Odoo contain: methods that everybody calls, dangerous methods, and methods of other modules.
+ */
 import { describe, expect, test } from 'vitest';
 import { findUnknown, listMethods, listModels } from './known-methods.ts';
 import { findSensitivity } from './sensitive/sensitive-methods.ts';
@@ -49,7 +51,7 @@ const BUSINESS: Record<string, readonly string[]> = {
   'stock.return.picking': ['create_returns'],
 };
 
-/** They reach more than the records of the call, or tell of them what its policy denies. */
+/** Methods that reach more than the records of the call, or show values of these records that the policy denies. */
 const REACHING: readonly (readonly [model: string, method: string])[] = [
   ['crm.lead', 'merge_opportunity'],
   ['calendar.event', 'action_join_meeting'],

@@ -1,10 +1,10 @@
 /**
  * Which methods `*` stands for in `models` of a policy: those that are known to act on records of their own model.
- * Knows no policy. The data are known-methods-data.ts.
+ * Independent of policies. The data are known-methods-data.ts.
  */
 import { KNOWN_METHODS } from './known-methods-data.ts';
 
-/** Why a method is left out, worded as the end of a sentence, by the names in the data. */
+/** By name of a reason in the data: why a method is left out, worded as the end of a sentence. */
 const REASONS = {
   unknown: 'is not known to keep to records of its model',
   model: 'can reach a model that the call or the record names',
@@ -36,7 +36,9 @@ export function findUnknown(model: string, method: string): string | null {
   return verdict === 'known' ? null : REASONS[verdict];
 }
 
-/** The methods that the tables have for the model, each with why it is left out; null: it is known. */
+/**
+ * The methods that the tables have for the model, each with the reason why it is left out; null: the method is known.
+ */
 export function listMethods(model: string): Map<string, string | null> {
   const verdicts = [...(readModel(EVERY_MODEL) ?? []), ...(readModel(model) ?? [])];
   return new Map(
@@ -50,11 +52,11 @@ export function listModels(): string[] {
   return [...lines.keys()];
 }
 
-/** The lines of the data by model, and those that were read. Both are bounded by the data. */
+/** The lines of the data by model, and the parsed lines. The size of the data bounds both. */
 let lines: Map<string, string> | null = null;
 const read = new Map<string, ReadonlyMap<string, Verdict>>();
 
-/** The methods of the model's own line; undefined: it has none. */
+/** The methods on the model's own line; undefined: the model has no line. */
 function readModel(model: string): ReadonlyMap<string, Verdict> | undefined {
   const known = read.get(model);
   if (known !== undefined) return known;

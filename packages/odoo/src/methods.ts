@@ -1,6 +1,6 @@
 /**
- * What is known about Odoo's methods by name: which are read-only, and how `keyword.limit` is enforced for them. Knows
- * no policy and no version: a method counts as read-only only if it is so in every version from 14.
+ * What is known about Odoo's methods by name: which are read-only, and how `keyword.limit` is enforced for them.
+ * Independent of policies and versions: a method counts as read-only only if it is so in every version from 14.
  */
 
 /**

@@ -8,7 +8,7 @@ import {
   readMembers,
 } from '@erp-proxy/json';
 
-/** The most models that are asked for. A database with all of Odoo's modules has some 1500. */
+/** Maximum number of models that the request asks for. A database with all of Odoo's modules has some 1500. */
 const MODELS_MAX = 5000;
 
 /** The named arguments of the call of `search_read` whose result {@link readModelNames} reads. */

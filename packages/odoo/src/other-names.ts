@@ -1,6 +1,6 @@
 /**
- * What callers and other versions of Odoo call a model, a field or a method. Neither edits nor words lead from these
- * names to the right one. Data, and nothing else.
+ * Other names that callers and other versions of Odoo use for a model, a field or a method, as data. Neither edit
+ * distance nor common words lead from these names to the right one.
  */
 
 export type NameKind = 'model' | 'field' | 'method';

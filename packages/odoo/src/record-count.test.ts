@@ -10,7 +10,7 @@ import type { Arguments } from './arguments.ts';
 import { isReadOnlyMethod } from './methods.ts';
 import { countRecords, findLimitPosition } from './record-count.ts';
 
-/** More than any test expects. */
+/** The default of `max` is more than any test expects. */
 const count = (method: string, call: Arguments, max = 1000) => countRecords('res.partner', method, call, max);
 
 describe('a method with a limit returns', () => {

@@ -1,6 +1,6 @@
 /**
  * Determines from the arguments of a read how many records it can return, and where its limit is. Positions are the
- * same in every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
+ * same in every version from 14 (docs/odoo-facts.md#parameters). Independent of policies.
  */
 import { isWrittenAt, type JsonSpan, readElements, readInteger } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
@@ -19,17 +19,17 @@ export interface RecordCount {
   isOfSpecification?: true;
 }
 
-/** What bounds the number of records of a read: */
+/** What bounds the number of records that a read returns. */
 type Bound =
-  /** it returns no records, or only counts them */
+  /** The method returns no records, or only counts them. */
   | 'none'
-  /** its ids, which must not be cut, because the answer has one entry for each */
+  /** The number of ids. They must not be cut, because the answer has one entry for each id. */
   | 'ids'
-  /** its ids, which may be cut */
+  /** The number of ids, which may be cut. */
   | 'ids_cut'
-  /** its limit, which is always named; with more records it returns an error */
+  /** The argument `limit`, which is always named; if there are more records, the method returns an error. */
   | 'limit_named'
-  /** its limit, with the position among the positional arguments and the default */
+  /** The argument `limit`, with its position among the positional arguments and its default. */
   | { position: number; standard: number | null }
   /** nothing */
   | 'unbounded';
@@ -42,12 +42,12 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['exists', 'ids'],
   ['get_external_id', 'ids'],
   ['get_xml_id', 'ids'],
-  // These return the records that they have changed.
+  // Methods that return the records that they have changed.
   ['web_save', 'ids'],
   ['web_save_multi', 'ids'],
   ['web_resequence', 'ids'],
   ['export_data', 'ids'],
-  // These return some fields of each employee or user.
+  // Methods that return some fields of each employee or user.
   ['get_avatar_card_data', 'ids'],
   ['get_barcodes_and_pin_hashed', 'ids'],
   ['search', { position: 2, standard: null }],
@@ -63,7 +63,7 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],
-  // One entry for each value of a field that the call names.
+  // Returns one entry for each value of a field that the call names.
   ['read_progress_bar', 'unbounded'],
   // Methods of the modules web_hierarchy and web_gantt.
   ['hierarchy_read', 'unbounded'],
@@ -83,8 +83,8 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /**
- * With these, `web_read_group` also returns the records of each group, beyond any limit. Up to 16 the first can be
- * positional.
+ * Arguments with which `web_read_group` also returns the records of each group, beyond any limit. Up to 16, `expand`
+ * can be positional.
  */
 const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
 const EXPAND_POSITION = 7;
@@ -123,7 +123,7 @@ export function countRecords(
   return { asked: limits.length === 0 ? standard : findLargest(limits), canLower: position !== null };
 }
 
-/** Position of the method's limit among the positional arguments; null if it takes none. */
+/** Position of `limit` among the positional arguments of the method; null if it cannot be positional. */
 export function findLimitPosition(method: string): number | null {
   const bound = BOUNDS.get(method);
   return typeof bound === 'object' ? bound.position : null;

@@ -1,6 +1,6 @@
-/** Methods that exist in every version from 14, and that callers name often. Data, and nothing else. */
+/** Methods that exist in every version from 14, and that callers name often, as data. */
 
-/** The methods that callers can use on every model, and the best known ones of this model. */
+/** The methods that callers can use on every model, and the best known methods of this model. */
 export function listWellKnownMethods(model: string): readonly string[] {
   return [...METHODS, ...(METHODS_OF_MODEL.get(model) ?? [])];
 }

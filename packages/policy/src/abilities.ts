@@ -1,6 +1,6 @@
 /**
- * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still checked
- * with its arguments (decide.ts).
+ * Determines which models, methods and tools a key can use at all, for lists of models and tools. Reads only the
+ * policy: each call is still checked with its arguments (decide.ts).
  */
 import { compileGlob, type DataRoute, type StarMeaning } from '@erp-proxy/contract';
 import { findUnknown, isReadOnlyMethod, listMethods } from '@erp-proxy/odoo';
@@ -33,7 +33,7 @@ export function mayCall(policy: CompiledPolicy | null, model: string, method: st
   return ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
 }
 
-/** What the method `*` stands for on this model. Null: no entry for the model has it, or it stands for every method. */
+/** Which methods `*` stands for on this model. Null: no entry for the model has `*`, or it stands for every method. */
 export function describeStar(policy: CompiledPolicy | null, model: string): StarMeaning | null {
   if (policy === null || policy.policy.allow_unknown_methods === true) return null;
   if (!policy.models.some(({ matches, hasStar }) => hasStar && matches(model))) return null;
@@ -47,7 +47,10 @@ export function describeStar(policy: CompiledPolicy | null, model: string): Star
   return meaning;
 }
 
-/** Why the policy denies the method although an entry for the model has `*`; null: it does not deny it for that. */
+/**
+ * Why the policy denies the method although an entry for the model has `*`; null: the policy denies it for another
+ * reason or allows it.
+ */
 export function findUnnamed(policy: CompiledPolicy, model: string, method: string): string | null {
   const ofModel = policy.models.filter(({ matches }) => matches(model));
   if (!ofModel.some(({ hasStar }) => hasStar)) return null;
@@ -60,7 +63,7 @@ export function mayUseModel(policy: CompiledPolicy | null, model: string): boole
   return policy?.models.some(({ matches }) => matches(model)) ?? true;
 }
 
-/** False if the policy allows one of the methods on all models, also on those that it does not name. */
+/** False if the policy allows one of the methods on all models, including models that it does not name. */
 export function restrictsModels(policy: CompiledPolicy | null, methods: readonly string[]): boolean {
   if (policy === null) return false;
   const ofAll = policy.models.filter(({ pattern }) => pattern === '*');
@@ -84,7 +87,7 @@ export function mayReadByPath(policy: CompiledPolicy | null, model: string): boo
   return policy?.mayReadByPath?.(model) ?? true;
 }
 
-/** True if no rule denies the field itself. Fields that show its value are not looked at. */
+/** True if no rule denies the field itself. Other fields that show its value are not checked. */
 export function mayUseField(policy: CompiledPolicy | null, model: string, field: string): boolean {
   return policy === null || policy.fields === null || policy.fields.findDenying(model, field) === null;
 }

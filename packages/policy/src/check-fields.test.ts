@@ -1,4 +1,4 @@
-/** Which fields the rules of a policy allow, with and without the types of fields. */
+/** Tests which fields the rules of a policy allow, with and without the types of fields. */
 import type { FieldRule, Policy } from '@erp-proxy/contract';
 import { type FieldUse, NAME_SEARCH, PARENTS, type Tail } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
@@ -59,7 +59,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['vat', char],
       ['parent_id', to('res.partner')],
       ['order_ids', { ...to('sale.order', 'one2many'), inverse: 'partner_id' }],
-      // As Odoo declares it from 17 on.
+      // The dependencies of the display name as Odoo declares them from 17 on.
       ['display_name', computed('complete_name', 'email', 'vat', 'state_id', 'country_id')],
       ['complete_name', char],
       ['email', char],
@@ -72,7 +72,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['vat', related('partner_id.vat')],
     ]),
   ],
-  // A model of a module that nobody knows.
+  // A model of an unknown module.
   [
     'x.member',
     new Map([
@@ -112,7 +112,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['partner_id', to('res.partner')],
     ]),
   ],
-  // As Odoo 17 to 19 declare them.
+  // The dependencies of display names as Odoo 17 to 19 declare them.
   ['account.tax', new Map([['display_name', computed('name', 'type_tax_use', 'tax_scope')]])],
   [
     'stock.lot',
@@ -138,7 +138,7 @@ const TYPES = new Map<string, FieldTypes>([
   ],
 ]);
 
-/** As `ir.model` describes them. */
+/** The orders as `ir.model` describes them. */
 const ORDERS = new Map([
   ['sale.order', 'day desc, id desc'],
   ['sale.order.line', 'order_id, sequence, id'],
@@ -160,7 +160,7 @@ function check(fields: NonNullable<Policy['fields']>, model: string, path: strin
 const RULE = 'fields["res.partner"]';
 
 describe.each([
-  // With `deny`, with `allow`.
+  // The columns: model, path, tail, the denying rule with `deny`, the denying rule with `allow`.
   ['res.partner', 'vat', null, RULE, RULE],
   ['res.partner', 'signup_token', null, RULE, RULE],
   ['res.partner', 'email', null, null, null],
@@ -186,10 +186,10 @@ describe.each([
   ['sale.order', 'source.vat', null, RULE, RULE],
   ['sale.order', 'source.street', null, null, RULE],
   ['sale.order', 'no_field.vat', null, RULE, RULE],
-  // Conditions on records, of a field that leads to none.
+  // Conditions on the records of a field that leads to no records.
   ['sale.order', 'name.vat', null, RULE, RULE],
   ['sale.order', 'name', 'parents', null, RULE],
-  // The name after the field is that of a property, which can lead to records of any model.
+  // The name after the field is the name of a property, which can lead to records of any model.
   ['sale.order', 'props', 'shown', null, null],
   ['sale.order', 'props.vat', null, null, null],
   ['sale.order', 'props.vat', 'searched', null, null],
@@ -335,7 +335,7 @@ test('the names that properties show are denied with those of records of any mod
     expect(checkOf('props.a', { tail })).toBe(RULE);
   }
   expect(checkOf('props', { tail: null, isListed: true })).toBe(RULE);
-  // `web_read` ignores an order that is given for them.
+  // `web_read` ignores an order that is given for the records of properties.
   expect(checkOf('props', { tail: null, isOrdered: true })).toBe(RULE);
   expect(checkOf('props.a', { tail: null })).toBe(undefined);
   expect(checkOf('props.a', { tail: 'sorted' })).toBe(undefined);
@@ -465,7 +465,7 @@ describe('a search by name is denied with the fields of other models that it com
   test.each([
     ['sale.order.line', 'sale.order', 'name'],
     ['account.move', 'res.partner', 'name'],
-    // Its partners and products are searched for by name in turn.
+    // Its search by name also searches for partners and products by name.
     ['stock.quant', 'res.partner', 'vat'],
     ['account.move.line', 'product.product', 'barcode'],
     ['account.move.line', 'res.partner', 'name'],
@@ -532,7 +532,7 @@ test('a default of the context is denied whatever model it is for', () => {
       model: null,
     });
   expect(checked(DENY)?.rule.name).toBe(RULE);
-  // Else each default of an order would be denied by a rule that lists the fields of partners.
+  // Otherwise a rule that lists the fields of partners would deny each default of an order.
   expect(checked(ALLOW)).toBe(null);
 });
 
@@ -545,7 +545,7 @@ test('a key is not shown the names of fields that it may not use', () => {
   expect(mayNameField(null, 'res.partner', 'vat')).toBe(true);
 });
 
-/** What denies the records of the model their own order: `rule: model.field`. */
+/** The rule and field that deny the order of the model's records: `rule: model.field`. */
 function checkOrder(fields: NonNullable<Policy['fields']>, model: string, known: Known = KNOWN) {
   const denied = new FieldCheck(new FieldRules(fields), known).checkOwnOrder(model);
   return denied === null || denied === 'unknown' ? denied : `${denied.model}.${denied.field}`;
@@ -614,7 +614,7 @@ describe('the order of a model', () => {
     const known = { types, orders };
     expect(checkOrder(deny('x.m0', 'other'), 'x.m0', known)).toBe(null);
     expect(checkOrder(deny('x.m7', 'f59'), 'x.m0', known)).toBe('x.m7.f59');
-    // The field of each list is the constant of its records.
+    // The inverse field of each list has the same value in all records of the list.
     const lists = names.map(
       (name, index) => [name, { ...to('x.m0', 'one2many'), inverse: `f${index}` }] as const,
     );
@@ -685,7 +685,7 @@ describe('a field that the server computes from a denied field', () => {
     ['x.visit', 'member_id', 'named', secret, false],
     ['x.member', 'x_plain', null, number, true],
     ['x.member', 'x_plain', null, secret, false],
-    // Through other computed fields, one of which depends on itself.
+    // Computed through other computed fields, one of which depends on itself.
     ['x.member', 'x_label', null, secret, true],
     ['x.member', 'x_badge', null, secret, true],
     ['x.visit', 'member_id.x_badge', null, secret, true],
@@ -693,7 +693,7 @@ describe('a field that the server computes from a denied field', () => {
     ['x.member', 'x_other', null, secret, true],
     ['x.member', 'x_nested', null, secret, true],
     ['x.member', 'x_of_nested', null, secret, true],
-    // The user may not read the denied field, and so the server does not describe it.
+    // The user may not read the denied field, so the server does not describe it.
     ['x.member', 'x_hidden', null, secret, true],
     // The server computes it from fields of related records.
     ['x.member', 'x_vats', null, DENY, true],
@@ -709,19 +709,20 @@ describe('a field that the server computes from a denied field', () => {
     ['x.visit', 'display_name', null, { 'res.partner': { deny: ['name'] } }, true],
     ['x.visit', 'display_name', null, { 'res.partner': { allow: ['email'] } }, true],
     ['x.visit', 'display_name', null, { 'res.partner': { allow: ['name'] } }, false],
-    // To allow the display name of a partner allows no other field in that of a card.
+    // A rule that allows the display name of a partner allows no other field in the display name of a card.
     ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name'] } }, true],
     ['x.card', 'display_name', null, { 'res.partner': { allow: ['display_name', 'vat'] } }, false],
     ['x.card', 'display_name', null, { 'x.card': { allow: ['display_name'] }, ...ALLOW }, false],
-    // What display names declare, but show by the context only.
+    // Fields that display names declare as dependencies, but show only if the context asks for them.
     ['account.tax', 'display_name', null, { 'account.tax': { allow: ['name', 'amount'] } }, false],
     ['stock.lot', 'display_name', null, { 'stock.lot': { allow: ['name'] } }, false],
     ['stock.location', 'display_name', null, { 'stock.location': { allow: ['name'] } }, false],
     ['uom.uom', 'display_name', null, { 'uom.uom': { allow: ['name'] } }, false],
-    // The display name of a partner shows its email by the context only.
+    // The display name of a partner shows its email only if the context asks for it.
     ['res.partner', 'display_name', null, { 'res.partner': { deny: ['email', 'vat'] } }, false],
     ['res.partner', 'display_name', null, { 'res.partner': { allow: ['name'] } }, false],
-    // What `allow` leaves out denies the display name, unless it is allowed by its name. Other fields must be named.
+    // Fields that `allow` leaves out deny the display name, unless `allow` names it. Other computed fields must be
+    // named.
     ['x.member', 'display_name', null, { 'x.member': { allow: ['name', 'x_secret'] } }, true],
     ['x.member', 'display_name', null, { 'x.member': { allow: ['display_name'] } }, false],
     ['x.member', 'display_name', null, { 'x.member': { allow: ['name', 'x_number'] } }, false],

@@ -1,7 +1,7 @@
 /**
- * Decides whether the rules of a policy allow the fields that a call names. Types of fields tell which model a path
- * leads to, and which fields have the value of another one. Pure: types that are not known yet are asked for by the
- * caller. Until then nothing that depends on them is denied.
+ * Decides whether the rules of a policy allow the fields that a call names. The types of fields determine which model a
+ * path leads to, and which fields have the value of another field. Pure: the caller asks the server for types that are
+ * not known yet. Until then, nothing that depends on them is denied.
  */
 import {
   type ComputedField,
@@ -24,11 +24,11 @@ import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import { DependencyMarks, type Expansion } from './dependency-marks.ts';
 import type { CompiledFieldRule, FieldRules } from './field-rules.ts';
 
-/** What the server has said. */
+/** What the server has described so far. */
 export interface Known {
   /** The types of a model's fields, by model. A model that is missing is not known yet. */
   types: ReadonlyMap<string, FieldTypes>;
-  /** Null: it was not asked yet. */
+  /** Null: the server was not asked for the orders yet. */
   orders: ModelOrders | null;
 }
 
@@ -36,23 +36,29 @@ export const NOTHING_KNOWN: Known = { types: new Map(), orders: null };
 
 export interface DeniedField {
   rule: CompiledFieldRule;
-  /** Null: not known. */
+  /** The model of the field; null: not known. */
   model: string | null;
   field: string;
-  /** The path by which the call names it. */
+  /** The path by which the call names the field. */
   path: readonly string[];
-  /** How the order of records would show it; null: its value would be used. */
+  /** How the order of records would show the field; null: the call uses its value. */
   order: ShownOrder | null;
 }
 
-/** The call sorts by the records of the path, groups by them, or lists them. `own`: it lists those of its own model. */
+/**
+ * How the call uses the order of records: it sorts by the records of the path, groups by them, or lists them. `own`: it
+ * lists records of its own model.
+ */
 export interface ShownOrder {
   kind: 'sorted' | 'grouped' | 'listed' | 'own';
   /** The model of the records. */
   model: string;
 }
 
-/** What denies an order. `unknown`: it is not known, or leads to one that is not, of a model with a rule. */
+/**
+ * The rule and field that deny an order. `unknown`: the model has a rule, but its order, or one that it leads to, is
+ * not known.
+ */
 type CheckedOrder = Pick<DeniedField, 'rule' | 'model' | 'field'> | 'unknown' | null;
 
 /** By model: fields whose types are needed. */
@@ -63,7 +69,7 @@ const DISPLAY_NAME = 'display_name';
 const COMPLETE_NAME = 'complete_name';
 /** Types of fields that can contain the name of a record. */
 const TEXTS: ReadonlySet<string> = new Set(['char', 'text', 'html']);
-/** Fields of orders that lead to no records in any model, so that their types need not be asked for. */
+/** Fields of orders that lead to no records in any model, so that their types are not needed. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'active',
   'code',
@@ -80,22 +86,22 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set([
 const NONE: readonly never[] = [];
 /** Ends the key of a field that is checked by the table of computed fields alone. */
 const BY_TABLE = ' table';
-/** Fields that have the value of a field that has the value of … */
+/** Maximum number of steps from a field to another field that has its value. */
 const DEPTH_MAX = 8;
-/** A related record of any model: every rule is applied. */
+/** Records of any model, so that every rule applies. */
 const ANY_MODEL = null;
 
 export class FieldCheck {
-  /** Grows while uses are checked. */
+  /** Types that are needed. Grows while uses are checked. */
   readonly lacking: LackingTypes;
   /** Becomes true if orders are needed that are not known yet. */
   lacksOrders = false;
   readonly #rules: FieldRules;
   readonly #known: Known;
   readonly #checkedOrders = new Map<string, CheckedOrder>();
-  /** By model: the rule that denies its display name because of what `allow` leaves out. */
+  /** By model: the rule whose `allow` leaves out a field that the display name shows; null: none. */
   readonly #checkedNames = new Map<string, CompiledFieldRule | null>();
-  /** Computed fields that show a denied one, by model and name. */
+  /** Computed fields that show a denied field, by model and name. */
   readonly #computed = new DependencyMarks<CompiledFieldRule>((key) => this.#expand(key));
   #denying: FieldCheck | null = null;
 
@@ -105,7 +111,7 @@ export class FieldCheck {
     this.lacking = lacking;
   }
 
-  /** Null: allowed, as far as the types are known. */
+  /** Null: the use is allowed, as far as the types are known. */
   check(model: string, use: FieldUse): DeniedField | null {
     const { path, tail } = use;
     if (use.model === null) return this.#checkAnywhere(path);
@@ -142,8 +148,8 @@ export class FieldCheck {
       if (isLast && tail === 'shown' && type !== null && type.type !== 'many2one') return null;
       const next = findRelation(type);
       const isEnd = (isLast && tail !== 'parents') || type?.type.startsWith('date') === true;
-      // A part of a date can follow. Conditions on records can lead to any model: Odoo passes them on to the search of
-      // whatever field (docs/odoo-facts.md#conditions-passed-on).
+      // A part of a date can follow a date. Conditions on records can lead to any model: Odoo passes them on to the
+      // search of any field (docs/odoo-facts.md#conditions-passed-on).
       if (next === 'none' && isEnd) return null;
       at = next === 'none' ? ANY_MODEL : next;
     }
@@ -157,7 +163,7 @@ export class FieldCheck {
 
   /**
    * A property can lead to records of any model, and shows their names wherever it is returned. `index`: the place of
-   * its field in the path. The name after that is the property's own.
+   * the field that has the property in the path. The next name is the name of the property.
    */
   #checkProperties(
     path: readonly string[],
@@ -174,19 +180,22 @@ export class FieldCheck {
     return null;
   }
 
-  /** Checks the order of the model's records. `unknown`: it is not known, and of a model with a rule. */
+  /** Checks the order of the model's records. `unknown`: the order is not known, and the model has a rule. */
   checkOwnOrder(model: string): DeniedField | 'unknown' | null {
     const denied = this.#findDenyingOrder(model);
     if (denied === null || denied === 'unknown') return denied;
     return { ...denied, path: [], order: { kind: 'own', model } };
   }
 
-  /** The same, if a call cannot choose another order. */
+  /** Checks the order of the model's records for a call that cannot choose another order. */
   checkFixedOrder(model: string): DeniedField | null {
     return this.#checkUnchangeable('own', model, [], null);
   }
 
-  /** A caller can sort by something else. So it may not sort by an order that is not known of a model with a rule. */
+  /**
+   * Checks an order that the caller chose. The caller can choose another one, so an unknown order of a model with a
+   * rule is denied.
+   */
   #checkSorted(model: string, path: readonly string[]): DeniedField | null {
     const denied = this.#findDenyingOrder(model);
     const order: ShownOrder = { kind: 'sorted', model };
@@ -198,8 +207,8 @@ export class FieldCheck {
   }
 
   /**
-   * Checks an order that a caller cannot choose. Refusing it refuses the records. So fields that `allow` leaves out are
-   * not denied here, which are often those that sort records by hand, and an order that is not known is allowed.
+   * Checks an order that the caller cannot choose. To deny it is to deny the records. So it is allowed if it is not
+   * known, and fields that `allow` leaves out, which are often fields for sorting by hand, are not denied.
    */
   #checkUnchangeable(
     kind: ShownOrder['kind'],
@@ -214,7 +223,7 @@ export class FieldCheck {
     return denied === null || denied === 'unknown' ? null : { ...denied, path, order: { kind, model } };
   }
 
-  /** Checks by the rules with `deny` alone; null: there are none. */
+  /** The check with only the rules with `deny`; null: there are no such rules. */
   #findDenyingCheck(): FieldCheck | null {
     const { denying } = this.#rules;
     if (denying.all.length === 0) return null;
@@ -222,7 +231,7 @@ export class FieldCheck {
     return this.#denying;
   }
 
-  /** `constant`: a field that has the same value in all of the records. */
+  /** `constant`: a field that has the same value in all of the records, so that they are not sorted by it. */
   #findDenyingOrder(model: string, constant: string | null = null): CheckedOrder {
     if (this.#known.orders === null) {
       this.lacksOrders = true;
@@ -237,8 +246,8 @@ export class FieldCheck {
   }
 
   /**
-   * `followed`: the models whose orders are checked already, or are being checked. An order can lead over many models,
-   * and to one of them by many ways. Null: those of other models are checked as a whole.
+   * `followed`: the models whose orders are already checked or being checked, because an order can lead over many
+   * models, and to one of them in many ways. Null: the orders of other models are checked as a whole.
    */
   #checkOrder(
     orders: ModelOrders,
@@ -253,7 +262,7 @@ export class FieldCheck {
       if (field === constant || (order.isUsual && this.#isAbsent(model, field))) continue;
       const rule = this.#findDenyingSort(model, field);
       if (rule !== null) return { rule, model, field };
-      // `partner_id.id` sorts by the ids.
+      // `partner_id.id` sorts by the ids of partners.
       if (part === 'id' || PLAIN_FIELDS.has(field)) continue;
       const type = this.#findType(model, field);
       if (type === 'lacking' || type === null) continue;
@@ -272,21 +281,27 @@ export class FieldCheck {
     return isUnknown ? 'unknown' : null;
   }
 
-  /** Whether the model has no such field in this version. A model that the user may not read is not described. */
+  /**
+   * Whether the model has no such field in this version. The server does not describe a model that the user may not
+   * read.
+   */
   #isAbsent(model: string, field: string): boolean {
     const types = this.#known.types.get(model);
     if (types !== undefined) return types.size > 0 && !types.has(field);
     return this.#rules.listNaming(model).length > 0 && this.#findType(model, field) === 'lacking';
   }
 
-  /** A complete name sorts as the display name does, which is allowed with the fields that it shows. */
+  /**
+   * The rule that denies sorting by the field. A complete name sorts like the display name, so it is allowed if the
+   * display name is.
+   */
   #findDenyingSort(model: string, field: string): CompiledFieldRule | null {
     const rule = this.#findDenying(model, field, 1);
     const isName = rule !== null && 'allow' in rule.rule && field === COMPLETE_NAME;
     return isName ? this.#findDenying(model, DISPLAY_NAME, 1) : rule;
   }
 
-  /** Checks a default in the context, which can be for any model. What `allow` leaves out is not denied. */
+  /** Checks a default in the context, which can be for any model. A field that `allow` leaves out is not denied. */
   #checkAnywhere(path: readonly string[]): DeniedField | null {
     const [field = ''] = path;
     const rule = [field, ...listShownFields(field)]
@@ -295,7 +310,10 @@ export class FieldCheck {
     return rule == null ? null : { rule, model: ANY_MODEL, field, path, order: null };
   }
 
-  /** `isSame`: the call has the value of the field. Else the server is only asked for it if that can help. */
+  /**
+   * `isSame`: the call has the value of the field. Otherwise the server is asked for its type only if that can change
+   * the decision.
+   */
   #findDenying(
     model: string | null,
     field: string,
@@ -304,21 +322,24 @@ export class FieldCheck {
   ): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
-    // It compares what the display name shows.
+    // A search by name compares the fields that the display name shows.
     if (field === NAME_SEARCH) return this.#findDenying(model, DISPLAY_NAME, depth);
     const shown = this.#findDenyingByTable(model, field);
     if (shown !== null) return shown;
     if (!isSame && !this.#isWorthAsking(model, field)) return null;
     const type = this.#findType(model, field);
     if (type === 'lacking') return null;
-    // The server does not describe the field to this user, but related fields show its value all the same.
+    // The server does not describe the field to this user, but related fields still show its value.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
     if (type.related !== null) return this.#checkRelated(model, type.related, depth);
     const paths = listPaths(type, findComputedField(model, field));
     return paths.length === 0 ? null : this.#checkComputed(model, field, paths);
   }
 
-  /** A field that the table knows is denied with the fields that it shows, unless a rule allows it by its name. */
+  /**
+   * A field in the table of computed fields is denied with the fields that it shows, unless a rule allows it by its
+   * name.
+   */
   #findDenyingByTable(model: string, field: string): CompiledFieldRule | null {
     if (findComputedField(model, field) === null) return null;
     const isAllowed = this.#rules
@@ -329,8 +350,8 @@ export class FieldCheck {
   }
 
   /**
-   * A field that the server computes is denied with a field on which it depends. Fields with `allow` are allowed by
-   * their own name. But a display name is allowed with `name`, and then shows fields that may not be.
+   * A field that the server computes is denied with each field on which it depends, unless `allow` names it. A display
+   * name is allowed with `name`, but can then show fields that `allow` leaves out.
    */
   #checkComputed(model: string, field: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     if (field === DISPLAY_NAME && this.#rules.hasAllow) {
@@ -341,7 +362,7 @@ export class FieldCheck {
     return check === null ? null : check.#computed.find(`${model} ${field}`);
   }
 
-  /** Each model once: a call can name the records of one model by many fields. */
+  /** Checks each model once: a call can name the records of one model by many fields. */
   #checkNameByAllow(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     const checked = this.#checkedNames.get(model);
     if (checked !== undefined) return checked;
@@ -355,7 +376,7 @@ export class FieldCheck {
 
   #findDenyingShown(model: string, paths: FieldType['computedFrom']): CompiledFieldRule | null {
     for (const { at, field } of this.#listSources(model, DISPLAY_NAME, paths, true)) {
-      // Names of records show what the display name does.
+      // Other names of the record show the same as its display name.
       const { shown, similar } = listNameFields(at);
       const isName = shown.includes(field) || similar.includes(field);
       if (isName && at === model) continue;
@@ -367,7 +388,7 @@ export class FieldCheck {
 
   /**
    * The fields whose value a field has, or from which the server computes it. Used with `deny` alone. `key`: model and
-   * field, and {@link BY_TABLE} if the server is not asked.
+   * field, and {@link BY_TABLE} if the server must not be asked.
    */
   #expand(key: string): Expansion<CompiledFieldRule> {
     const [model = '', field = '', table] = key.split(' ');
@@ -376,7 +397,7 @@ export class FieldCheck {
     const known = findComputedField(model, field);
     const sources: string[] = [];
     for (const source of known?.sources ?? []) {
-      // Many of its models are of modules that the server does not have, so that it is not asked for them.
+      // Many models of the table are in modules that the server does not have, so the server is not asked for them.
       const isDescribed = this.#known.types.has(source.model);
       sources.push(`${source.model} ${source.field}${isDescribed ? '' : BY_TABLE}`);
     }
@@ -401,8 +422,8 @@ export class FieldCheck {
   }
 
   /**
-   * The last fields of the paths. A text that depends on a many2one field can show the name of its record:
-   * `["journal_id"]` is all that the display name of a payment method declares.
+   * The last fields of the paths on which the field depends. A text that depends on a many2one field can show the name
+   * of its record: `["journal_id"]` is the only declared dependency of the display name of a payment method.
    */
   #listSources(
     model: string,
@@ -414,7 +435,7 @@ export class FieldCheck {
     for (const path of paths) {
       if (field === DISPLAY_NAME && !showsInName(model, path[0] ?? '')) continue;
       const last = path.at(-1) ?? '';
-      // To follow a longer path, the fields of further models are asked for.
+      // Following a longer path needs the fields of further models.
       if (path.length > 2 && !this.#mayDeny(last)) continue;
       const at = this.#follow(model, path);
       if (at === 'lacking') continue;
@@ -427,7 +448,10 @@ export class FieldCheck {
     return sources;
   }
 
-  /** False saves a question: the field of a model without rules does not have the value of one that `deny` names. */
+  /**
+   * False if asking the server is useless: the field of a model without rules does not have the value of a field that
+   * `deny` names.
+   */
   #isWorthAsking(model: string, field: string): boolean {
     return this.#known.types.has(model) || this.#rules.listNaming(model).length > 0 || this.#mayDeny(field);
   }
@@ -449,7 +473,10 @@ export class FieldCheck {
     return null;
   }
 
-  /** As for a property, every rule is applied. A rule that allows the field itself takes precedence. */
+  /**
+   * A field that shows the name of a record of any model: every rule applies. A rule that allows the field by its name
+   * takes precedence.
+   */
   #findDenyingRecordName(model: string, field: string): CompiledFieldRule | null {
     const own = this.#rules.ofModel(model);
     if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
@@ -462,7 +489,7 @@ export class FieldCheck {
     if (at === 'lacking') return null;
     if (depth === DEPTH_MAX) return this.#rules.all[0] ?? null;
     const rule = this.#findDenying(at, related.at(-1) ?? '', depth + 1, true);
-    // A rule that allows this field by its name need not allow the other one.
+    // A rule that allows this field by its name need not allow the field whose value it has.
     return rule !== null && at === model && 'allow' in rule.rule ? null : rule;
   }
 
@@ -498,12 +525,15 @@ const TAIL_FIELDS: Readonly<Record<Exclude<Tail, 'parents' | null>, string>> = {
   grouped: DISPLAY_NAME,
 };
 
-/** The fields on which a field depends, if its value shows them. The table knows better what a stored one shows. */
+/**
+ * The paths on which a field depends, if its value shows the fields there. For a stored field, the table is more
+ * precise.
+ */
 function listPaths(type: FieldType, known: ComputedField | null): FieldType['computedFrom'] {
   return type.isStored && known?.showsAll === false ? NONE : type.computedFrom;
 }
 
-/** `none`: the field leads to no records. Null: to records of a model that is not known. */
+/** The model of the records that the field leads to. `none`: it leads to no records. Null: the model is not known. */
 function findRelation(type: FieldType | null): string | null | 'none' {
   if (type === null) return ANY_MODEL;
   if (type.relation !== null) return type.relation;

@@ -61,7 +61,7 @@ describe('a path', () => {
     [['parent_id', 'child_of', 5]],
     [['id', 'child_of', 5]],
     [['title', 'ilike', 'x']],
-    // Only the name is compared, which is shown.
+    // The search compares only the name, which the call shows anyway.
     [['company_id', 'ilike', 'x']],
   ])('within the own model, and to ids and names, is allowed: %j', (condition) => {
     expect(search(condition)).toBeNull();
@@ -157,7 +157,7 @@ describe('a search by name needs the models whose fields it compares', () => {
 
   test('but not for the name that a many2one field shows', () => {
     expect(searchFor('account.move', {})).toBeNull();
-    // The name of a currency is compared, and its name in words.
+    // The search compares the name of a currency, and its full name.
     expect(searchFor('product.pricelist', {})).toBeNull();
     expect(searchFor('sale.order.line', {})).toBeNull();
   });

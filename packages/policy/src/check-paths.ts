@@ -1,9 +1,9 @@
 /**
- * Decides whether the fields that a call names lead only to records of models that its policy lets be read. Types of
- * fields tell where they lead. Pure: types that are not known yet are asked for by the caller.
+ * Decides whether the fields that a call names lead only to records of models that the policy allows to read. The types
+ * of fields determine where they lead. Pure: the caller asks the server for types that are not known yet.
  *
  * A field of the call's own model that leads to records shows their ids, and a many2one field their display names. So
- * these stay allowed.
+ * such fields stay allowed.
  */
 import {
   type FieldUse,
@@ -21,27 +21,27 @@ import type { LackingTypes } from './check-fields.ts';
 import { READING_METHODS } from './readable-models.ts';
 
 export interface DeniedPath {
-  /** The model that may not be read; null: it cannot be told. */
+  /** The model that may not be read; null: it cannot be determined. */
   model: string | null;
-  /** The path by which the call leads to it. */
+  /** The path by which the call leads to the model. */
   path: readonly string[];
-  /** What the call would use of its records. */
+  /** What the call would use of the model's records. */
   used: 'fields' | 'names' | 'search' | 'parents';
 }
 
-/** Where a path has led so far. */
+/** The place to which a path has led so far. */
 interface Place {
-  /** Null: it cannot be told. */
+  /** Null: the model cannot be determined. */
   model: string | null;
-  /** The type of the field that led there; null: it is the call's own model. */
+  /** The type of the field that led to the model; null: it is the call's own model. */
   via: string | null;
 }
 
 const ID = 'id';
 const DISPLAY_NAME = 'display_name';
 /**
- * Fields that lead to no records in any model of Community 14 to 19, but for the exceptions. Nearly all conditions with
- * a text are on one of these, so that types need not be asked for.
+ * Fields that lead to no records in any model of Community 14 to 19, except the EXCEPTIONS. Nearly all conditions with
+ * a text are on one of these fields, so that their types are not needed.
  */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set([
   'active',
@@ -71,21 +71,21 @@ const UNDESCRIBED = '';
 const EXCEPTIONS: ReadonlySet<string> = new Set(['product.supplierinfo name', 'res.bank state']);
 
 export class PathCheck {
-  /** Grows while uses are checked. */
+  /** Types that are needed. Grows while uses are checked. */
   readonly lacking: LackingTypes = new Map();
   readonly #mayRead: (model: string) => boolean;
   readonly #types: ReadonlyMap<string, FieldTypes>;
 
   readonly #isOpen: boolean;
 
-  /** `isOpen`: all other records may be read, so that only paths to fields of records are checked. */
+  /** `isOpen`: all other records may be read, so only paths to fields of records are checked. */
   constructor(mayRead: (model: string) => boolean, types: ReadonlyMap<string, FieldTypes>, isOpen: boolean) {
     this.#mayRead = mayRead;
     this.#types = types;
     this.#isOpen = isOpen;
   }
 
-  /** Null: allowed, as far as the types are known. */
+  /** Null: the use is allowed, as far as the types are known. */
   check(own: string, use: FieldUse): DeniedPath | null {
     if (!this.#isOpen) return this.#check(own, use);
     // Names of records, and searches by them, are allowed. The last name of a path leads no further.
@@ -95,7 +95,7 @@ export class PathCheck {
   }
 
   #check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
-    // Members of the context name fields of whatever model. Writes to related records are checked by other rules.
+    // Members of the context name fields of any model. Other rules check writes to related records.
     if (model !== undefined || (isWritten === true && tail === null)) return null;
     let at: Place = { model: own, via: null };
     for (const [index, name] of path.entries()) {
@@ -118,7 +118,7 @@ export class PathCheck {
     return this.#checkTail(own, at, path, tail);
   }
 
-  /** What the field would show of a model that may not be read; null: it may be used. */
+  /** What the field would show of a model that may not be read; null: the field is allowed. */
   #checkField(
     own: string,
     { model, via }: Place,
@@ -126,7 +126,7 @@ export class PathCheck {
     isWritten: boolean,
   ): DeniedPath['used'] | null {
     if (via === null || isWritten || name === ID || this.#isReadable(own, model)) return null;
-    // The name of a property. Odoo follows no path behind it.
+    // The name is the name of a property. Odoo follows no path after a property.
     if (this.#isOpen && via.startsWith('properties')) return null;
     if (name === NAME_SEARCH) return comparesNamesOnly(model) ? null : 'search';
     if (name === DISPLAY_NAME) return via === 'many2one' ? null : 'names';
@@ -149,7 +149,10 @@ export class PathCheck {
     return via === 'many2one' ? null : { model, path, used: 'names' };
   }
 
-  /** A search by name can compare fields of further models, of which a many2one field shows no more than the name. */
+  /**
+   * A search by name can compare fields of further models, while a many2one field shows only the names of their
+   * records.
+   */
   #checkSearch(own: string, model: string | null, path: DeniedPath['path']): DeniedPath | null {
     if (model === null) return null;
     const hidden = listSearchedElsewhere(model).find(
@@ -187,7 +190,7 @@ function leadsOn(model: string | null, field: string, tail: FieldUse['tail']): b
   return !PLAIN_FIELDS.has(field) || EXCEPTIONS.has(`${model} ${field}`);
 }
 
-/** Whether a search by name tells no more than the display name does, which a many2one field shows. */
+/** Whether a search by name reveals no more than the display name, which a many2one field shows. */
 function comparesNamesOnly(model: string | null): boolean {
   if (model === null) return false;
   const { shown } = listNameFields(model);
@@ -203,8 +206,9 @@ function isNameOnly(model: string, field: string): boolean {
 }
 
 /**
- * Null: the field leads to no records. `isEnd` false: a part of a date, or records follow. Odoo passes conditions on
- * records on to the search of any field, which can lead to another model (docs/odoo-facts.md#conditions-passed-on).
+ * Where the field leads; null: to no records. `isEnd` false: a part of a date, or a field of records follows. Odoo
+ * passes conditions on records on to the search of any field, which can lead to another model
+ * (docs/odoo-facts.md#conditions-passed-on).
  */
 function findNext(type: FieldType | null, isEnd: boolean): Place | null {
   if (type === null) return { model: null, via: UNDESCRIBED };
@@ -215,7 +219,7 @@ function findNext(type: FieldType | null, isEnd: boolean): Place | null {
   return isOther || !(isEnd || DATES.has(via)) ? { model: null, via } : null;
 }
 
-/** For the caller: what to do. */
+/** The message for the caller, which says what to do. */
 export function describeDeniedPath({ model, path, used }: DeniedPath): string {
   const named = path.filter((name) => name !== NAME_SEARCH && name !== PARENTS).join('.');
   if (model === null) {

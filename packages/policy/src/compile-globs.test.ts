@@ -37,7 +37,7 @@ test('patterns that are used once cost less than 600 bytes each, with what is co
   expect(bytes / policies.flat().length).toBeLessThan(600);
 });
 
-/** By samples of the heap profiler, which counts objects that are collected meanwhile too. */
+/** Counts bytes by samples of the heap profiler, which include objects that are collected meanwhile. */
 async function measureAllocations(work: () => void): Promise<number> {
   const session = new Session();
   session.connect();

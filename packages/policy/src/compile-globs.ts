@@ -3,7 +3,7 @@ import { compileGlob } from '@erp-proxy/contract';
 
 class Glob {
   readonly pattern: string;
-  /** Its place among all patterns. */
+  /** The position of the pattern in the list of all patterns. */
   readonly index: number;
   /** Compiled for the first text: most patterns of an index are never compared. */
   #match: ((text: string) => boolean) | null = null;
@@ -19,17 +19,19 @@ class Glob {
   }
 }
 
-/** Fewer patterns are compared faster than found in an index. */
+/** Up to this number, comparing all patterns is faster than an index. */
 const COMPARED_MAX = 32;
 /** Characters in a row by which patterns are listed. */
 const KEY_LENGTH = 3;
-/** Names are shorter. Callers can send any text, and a look-up for each character takes longer than comparisons. */
+/**
+ * Names are shorter. For a longer text, a look-up for each character takes longer than comparing it with all patterns.
+ */
 const INDEXED_LENGTH_MAX = 1000;
 
 /** Returns a function that finds the first pattern that matches a text. */
 export function compileGlobs(patterns: readonly string[]): (text: string) => string | undefined {
   const globs = patterns.map((pattern, index) => new Glob(pattern, index));
-  // Made for the first text, because a policy that is read need not be used.
+  // The index is made for the first text, because a policy that is parsed may never be used.
   let index: GlobIndex | null = null;
   return (text) => {
     if (globs.length <= COMPARED_MAX || text.length > INDEXED_LENGTH_MAX)
@@ -39,19 +41,19 @@ export function compileGlobs(patterns: readonly string[]): (text: string) => str
   };
 }
 
-/** Lists each pattern by characters that every text that it matches contains. */
+/** Lists each pattern under a few successive characters that every matching text contains. */
 class GlobIndex {
   readonly #byKey = new Map<number, Glob[]>();
-  /** Patterns that have too few characters in a row. */
+  /** Patterns without enough successive characters. */
   readonly #others: Glob[] = [];
 
   constructor(globs: readonly Glob[]) {
     for (const glob of globs) this.#add(glob);
   }
 
-  /** The first that matches. */
+  /** The first pattern that matches the text. */
   find(text: string): Glob | undefined {
-    // Each list once, also if the text repeats its characters.
+    // A set, because a text can contain the same characters several times.
     const lists = new Set([this.#others]);
     for (let at = 0; at + KEY_LENGTH <= text.length; at++) {
       const list = this.#byKey.get(readKey(text, at));
@@ -65,7 +67,7 @@ class GlobIndex {
     return first;
   }
 
-  /** Adds it to the shortest of its lists: characters that many patterns share tell little. */
+  /** Adds a pattern to the shortest list it can be in: characters that many patterns share exclude few patterns. */
   #add(glob: Glob): void {
     const { pattern } = glob;
     let best: number | null = null;
@@ -90,7 +92,10 @@ function findFirst(globs: readonly Glob[], text: string): Glob | undefined {
   return globs.find((glob) => glob.isMatch(text));
 }
 
-/** A number for the characters in a row. Different ones can have the same number, which costs a comparison. */
+/**
+ * A number for the characters at this position. Different characters can have the same number, which costs a
+ * comparison.
+ */
 function readKey(text: string, at: number): number {
   return (text.charCodeAt(at) << 14) ^ (text.charCodeAt(at + 1) << 7) ^ text.charCodeAt(at + 2);
 }

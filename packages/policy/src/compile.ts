@@ -17,7 +17,7 @@ export interface CompiledPolicy {
   readonly allowsAddress: Test<string>;
   readonly allowsBrowserOrigin: Test<string>;
   readonly allowsCompany: Test<number>;
-  /** In the order of the policy. Several may match one model. */
+  /** The rules of `models`, in the order of the policy. Several rules may match one model. */
   readonly models: readonly ModelRule[];
   /** The rules of `approve`, in the order of the policy. */
   readonly approve: readonly ModelRule[];
@@ -25,13 +25,13 @@ export interface CompiledPolicy {
   readonly unattended: readonly ModelRule[];
   /** Null: fields are not restricted. */
   readonly fields: FieldRules | null;
-  /** Whether the records of a model may be read; null: those of any. */
+  /** Whether the records of a model may be read; null: the records of any model may be read. */
   readonly mayReadByPath: Test<string> | null;
   /** Whether paths of a call may lead to fields of a model. */
   readonly mayFollow: Test<string>;
 }
 
-/** `policy` is a result of parsePolicy. */
+/** `policy` must be a result of parsePolicy. */
 export function compilePolicy(policy: Policy): CompiledPolicy {
   const { instances = [], origins = [], dbs = ['*'], models, companies, cidrs, cors_origins = [] } = policy;
   const instanceNames = compilePatterns(instances);
@@ -49,7 +49,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     allowsBrowserOrigin: compileOrigins(cors_origins),
     allowsCompany: (id) => companyIds?.has(id) ?? true,
     models: modelRules,
-    // The more calls ask for an approval, the safer.
+    // `*` stands for all methods here: more approvals are safer.
     approve: compileModelRules('approve', policy.approve ?? {}, 'all'),
     unattended: compileModelRules('unattended', policy.unattended ?? {}, known),
     fields: policy.fields === undefined ? null : new FieldRules(policy.fields),

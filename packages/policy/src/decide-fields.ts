@@ -1,6 +1,6 @@
 /**
- * Decides whether a policy allows the fields that a call names, and which fields are named in a call that names none.
- * Pure; messages are for the caller.
+ * Decides whether a policy allows the fields that a call names, and which fields a call that names none gets. Pure;
+ * messages are for the caller.
  */
 import type { FieldRule } from '@erp-proxy/contract';
 import { type ArgumentPlace, type FieldUses, NAME_SEARCH, type UnnamedFields } from '@erp-proxy/odoo/fields';
@@ -19,14 +19,14 @@ import type { FieldRules } from './field-rules.ts';
 export interface FieldsRequest {
   model: string;
   method: string;
-  /** Whether the policy names both without `*`. */
+  /** Whether the policy names the model and the method without `*`. */
   isNamed: boolean;
   uses: FieldUses;
 }
 
 /**
- * A decision that is made in steps: a call can name thousands of fields, and the server be asked many times. Yields how
- * many names were checked since the step before, so that other work can run in between.
+ * A decision that is made in steps, because a call can name thousands of fields, and the server may have to be asked
+ * many times. Yields the number of names checked since the previous step, so that other work can run in between.
  */
 export type Steps<Decision> = Generator<number, Decision>;
 
@@ -40,7 +40,7 @@ export function finish<Decision>(steps: Steps<Decision>): Decision {
 
 export type FieldsDecision =
   | { kind: 'denied'; rule: string; message: string }
-  /** Allowed, unless a type of one of these fields, or an order that is not known yet, changes that. */
+  /** Allowed, unless one of these types, or an order that is not known yet, changes the decision. */
   | { kind: 'allowed'; lacking: Lacking };
 
 export interface Lacking {
@@ -84,7 +84,7 @@ export function* decideFields(
   return { kind: 'allowed', lacking: describeLacking(check) };
 }
 
-/** Decides whether the paths of a call lead only into models that the policy lets be read. */
+/** Decides whether the paths of a call lead only into models that the policy allows to read. */
 export function* decidePaths(
   { mayReadByPath, mayFollow }: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
   { model, uses: { uses, unreadable } }: Pick<FieldsRequest, 'model' | 'uses'>,
@@ -105,7 +105,7 @@ export function* decidePaths(
   return { kind: 'allowed', lacking: { types: check.lacking, orders: false } };
 }
 
-/** As {@link decidePaths}, by the names in the call alone. */
+/** Like {@link decidePaths}, but only by the names in the call, without types of fields. */
 export function decideNamedPaths(
   policy: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
   request: Pick<FieldsRequest, 'model' | 'uses'>,
@@ -117,11 +117,11 @@ export type OrderDecision =
   | { kind: 'lacking'; lacking: Lacking }
   /** The records may come in the order of their model. */
   | { kind: 'kept' }
-  /** They are sorted by their ids. */
+  /** The records are sorted by their ids, with this argument. */
   | { kind: 'by_id'; argument: ArgumentPlace }
   | { kind: 'denied'; rule: string; message: string };
 
-/** Decides on the order of the records that a call finds without giving one. */
+/** Decides on the order of records that a call finds if the call gives no order. */
 export function decideOrder(
   rules: FieldRules,
   { model, method, uses: { unordered } }: FieldsRequest,
@@ -149,7 +149,7 @@ export type AllowedFields =
   | { kind: 'listed'; fields: readonly string[] }
   | { kind: 'denied'; rule: string; message: string };
 
-/** The fields that a call which names none may use. */
+/** Determines the fields that a call which names none may use. */
 export function* listAllowedFields(
   rules: FieldRules,
   model: string,
@@ -178,7 +178,7 @@ export function* listAllowedFields(
   return { kind: 'listed', fields: fields.length === 0 ? ['id'] : fields };
 }
 
-/** The rules of a model as one, for `keys explain`; null if none applies. */
+/** The rules of a model, combined into one, for `keys explain`; null if no rule applies. */
 export function describeFields(rules: FieldRules, model: string): FieldRule | null {
   const all = rules.listNaming(model).map(({ rule }) => rule);
   const allow = all.find((rule) => 'allow' in rule);
@@ -199,7 +199,7 @@ function denyField(denied: DeniedField, method: string) {
   if (order !== null) return deny(rule.name, describeOrder(denied, order, method));
   const of = model === null ? 'a related record' : `\`${model}\``;
   if (field === NAME_SEARCH) {
-    // The marker is no name that the caller knows.
+    // The caller does not know the name of this marker.
     const named = path.filter((name) => name !== NAME_SEARCH).join('.');
     const at = named === '' ? '' : `, as \`${named}\` does,`;
     return deny(

@@ -1,4 +1,4 @@
-/** Decisions and the rules that they name. The tests of the authorize step start from the bytes of a call. */
+/** Tests decisions and the rules that they name. The tests of the authorize step start from the bytes of a call. */
 import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
@@ -47,7 +47,7 @@ function named(allowed: number[] | null, others: number[] = []): NamedContext {
   };
 }
 
-/** Through a partner. */
+/** Creates a user through a partner. */
 const MAKES_USER: Partial<PolicyRequest> = {
   method: 'write',
   isReadOnly: false,

@@ -22,7 +22,7 @@ import { allowsMethod } from './readable-models.ts';
 
 /** The origin of a call. */
 export interface Caller {
-  /** Null: not checked. */
+  /** Null: the address is not checked. */
   address: string | null;
   /** The `origin` header; null if there is none. */
   browserOrigin: string | null;
@@ -35,10 +35,11 @@ export interface PolicyRequest {
   model: string;
   method: string;
   isReadOnly: boolean;
-  /** Why a policy must name the method without `*`; null: it need not. */
+  /** Why a policy must name the method without `*`; null: it need not name it. */
   sensitivity: string | null;
-  // These functions scan the arguments, which can be millions. Each is called at most once, last, and only if the
-  // policy depends on its result. Related writes are searched again each time that types of fields were learnt.
+  // The following functions scan the arguments, which can be millions. Each is called at most once, last, and only if
+  // the policy depends on its result. Related writes are searched for again each time that the types of more fields are
+  // known.
   /** The first read of records of other models that is not allowed. */
   findRelatedRead(mayRead: CompiledPolicy['mayFollow']): RelatedRead | null;
   /** The first change of a related record that `allows` does not allow. */
@@ -46,11 +47,13 @@ export interface PolicyRequest {
     allows: (model: string, method: RelatedMethod) => boolean,
     learnt: LearntTypes,
   ): RelatedWrites;
-  /** `create` and `write`, as far as the method of another name does the same; `mail.activity/create` of that model. */
+  /**
+   * Of `create` and `write`, the methods whose effect the called method has; `mail.activity/create` for another model.
+   */
   listEquivalents(): readonly string[];
   /** The fields that the call names. */
   listFieldUses(): FieldUses;
-  /** Null if the call is not known to return records. Counts up to one more than `max`. */
+  /** Null if the call is not known to return records. Counts up to `max` + 1. */
   countRecords(max: number): RecordCount | null;
   readContext(): NamedContext;
 }
@@ -60,9 +63,11 @@ export interface NamedContext {
   allowed: readonly number[] | null;
   /** Companies in other members of the context. */
   others: readonly number[];
-  /** The names of its members. Null if the context cannot be read, or if other arguments bring one. */
+  /**
+   * The names of the context's members. Null if the context cannot be read, or if other arguments contain a context.
+   */
   names: readonly string[] | null;
-  /** The members that the call leaves out. Empty if the context cannot be read: it then stays as it is. */
+  /** The members that the call leaves out. Empty if the context cannot be read: the context then stays as it is. */
   leftOut: readonly (keyof ContextDefaults)[];
 }
 
@@ -71,9 +76,9 @@ export type Decision =
       allowed: true;
       rule: string;
       sets: { limit?: number } & ContextDefaults;
-      /** The rule for the fields that are named in a call without fields, once its server is known. */
+      /** For a call that names no fields: the rule for the fields that it gets, once its server is known. */
       lists?: FieldRule;
-      /** Types of fields decide too, once the server is known: see {@link decideRelatedWrites}. */
+      /** True: once the server is known, the types of fields are needed for {@link decideRelatedWrites}. */
       lacksTypes?: true;
     }
   | DeniedDecision;
@@ -84,7 +89,7 @@ export interface DeniedDecision {
   message: string;
 }
 
-/** Decides by the caller alone. Null if the key may be used from there. `compiled` null: the key has no policy. */
+/** Decides by the caller alone. Null if this caller may use the key. `compiled` null: the key has no policy. */
 export function decideCaller(
   compiled: CompiledPolicy | null,
   { address, browserOrigin }: Caller,
@@ -115,7 +120,9 @@ export function decideCaller(
 const NO_POLICY_FOR_PAGES =
   'This key has no policy, so that no web page may use it. Call from your own server, where nobody can read the key, or ask the operator for a policy that names the page in `cors_origins`.';
 
-/** The first rule that denies the call decides. If none does, the model's rule that allows it is named. */
+/**
+ * The first rule that denies the call decides. If no rule denies it, the decision names the rule that allows the model.
+ */
 export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decision {
   const server = decideServer(compiled, request.server);
   if (!server.allowed) return server;
@@ -131,8 +138,8 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
 }
 
 /**
- * The rule because of which an allowed call needs an approval, as far as it can be told without types of fields; null:
- * it needs none.
+ * The rule because of which an allowed call needs an approval, as far as can be determined without types of fields;
+ * null: it needs none.
  */
 export function decideApproval(
   compiled: CompiledPolicy,
@@ -150,7 +157,7 @@ export function decideApproval(
 }
 
 /**
- * The rule because of which an allowed call needs an approval for what it does to related records: as a call of its own
+ * The rule because of which an allowed call needs an approval for what it changes in related records, as a direct call
  * would. Null: it needs none.
  */
 export function decideRelatedApproval(
@@ -166,7 +173,10 @@ export function decideRelatedApproval(
     : null;
 }
 
-/** Decides whether the key may move data in this way. Null: it may. Each call that moves them is decided too. */
+/**
+ * Decides whether the key may use this way of moving data, and returns null if it may. Each call on that way is decided
+ * too.
+ */
 export function decideData(compiled: CompiledPolicy | null, route: DataRoute): DeniedDecision | null {
   if (compiled === null || compiled.policy.data?.includes(route)) return null;
   return deny('data', `This key may not use ${DATA_NAMES[route]}. Ask the operator to allow it in \`data\`.`);
@@ -183,7 +193,7 @@ function findRule(rules: readonly ModelRule[], model: string, method: string): M
   return rules.find((rule) => rule.matches(model) && rule.holdsFor(model, method));
 }
 
-/** The rule for the method of the model, or of one whose fields its records have; null: none. */
+/** The rule for the method of the model, or of a model whose fields its records have by delegation; null: none. */
 function findApproval(approve: readonly ModelRule[], model: string, method: string): string | null {
   const delegates = method === 'create' || method === 'write' ? listDelegates(model) : [];
   const rules = [model, ...delegates].map((each) => findRule(approve, each, method));
@@ -255,8 +265,8 @@ function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decisio
 }
 
 /**
- * Decides on the related records that a call changes or links, as far as types of fields are known. `lacking`: those
- * that could still deny it.
+ * Decides on the related records that a call changes or links, as far as types of fields are known. `lacking`: fields
+ * whose types could still deny the call.
  */
 export function decideRelatedWrites(
   { models, mayReadByPath }: CompiledPolicy,
@@ -283,7 +293,7 @@ function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: P
   return rule === null ? allow('fields') : { allowed: true, rule: 'fields', sets: {}, lists: rule };
 }
 
-/** Whether the policy has an entry for this model and this method, both without `*`. */
+/** Whether the policy has an entry that names this model and this method without `*`. */
 export function namesMethod({ models }: CompiledPolicy, model: string, method: string): boolean {
   return names(models, model, method);
 }
@@ -343,7 +353,7 @@ function denyRelated(
   );
 }
 
-/** What else the policy lacks for the call, so that an operator can add it at once. */
+/** The other methods that the policy lacks for the call, so that an operator can add all at once. */
 function describeOthers(others: RelatedWrites['others']): string {
   if (others.length === 0) return '';
   const entries = others.map(({ model, method }) => `\`${method}\` of \`${model}\``);

@@ -1,4 +1,4 @@
-/** Marks in graphs with cycles, asked for in any order. */
+/** Tests marks in graphs with cycles, with nodes asked for in any order. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../server/test/random-cases.ts';

@@ -1,19 +1,19 @@
 /**
- * Finds the nodes of a graph that depend on a marked one. The graph is explored as nodes are asked for, and each node
- * once. All questions together take time linear in its edges, also if nodes depend on each other.
+ * Finds the nodes of a graph that depend on a marked node. Explores the graph as nodes are asked for, each node once.
+ * All look-ups together take time linear in the number of edges, also if nodes depend on each other.
  */
 
 export interface Expansion<Mark> {
   /** Null: the node has no mark of its own. */
   mark: Mark | null;
-  /** Keys of the nodes on which it depends. */
+  /** Keys of the nodes on which the node depends. */
   sources: readonly string[];
 }
 
 interface Node<Mark> {
   key: string;
   mark: Mark | null;
-  /** The nodes that depend on this one, as far as they are explored. */
+  /** The explored nodes that depend on this node. */
   dependents: Node<Mark>[];
 }
 
@@ -21,12 +21,12 @@ export class DependencyMarks<Mark> {
   readonly #expand: (key: string) => Expansion<Mark>;
   readonly #nodes = new Map<string, Node<Mark>>();
 
-  /** `expand` may not ask for marks. */
+  /** `expand` must not call `find`. */
   constructor(expand: (key: string) => Expansion<Mark>) {
     this.#expand = expand;
   }
 
-  /** The mark of the node, or of one on which it depends; null if there is none. */
+  /** The mark of the node, or of a node on which it depends; null if there is none. */
   find(key: string): Mark | null {
     const asked = this.#nodes.get(key) ?? this.#explore(key);
     return asked.mark;

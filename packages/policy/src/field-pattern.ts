@@ -1,8 +1,8 @@
-/** The errors of a pattern of fields, as an operator wrote it. */
+/** Finds the errors of a pattern of fields that an operator wrote. */
 import { compileGlob } from '@erp-proxy/contract';
 import { findPatternError } from './pattern.ts';
 
-/** Returns null if there is none. `kind` is the member that has the pattern. */
+/** Returns null if there is no error. `kind` is the member that has the pattern. */
 export function findFieldError(text: string, kind: 'allow' | 'deny'): string | null {
   if (text.includes('.')) {
     return 'is a path: write a rule for the model of the related record, which then holds for every path to it';

@@ -1,6 +1,6 @@
 /**
- * Which fields of which model a policy allows. Pure. check-fields.ts applies it to the fields that a call names, and to
- * those that carry the same values under another name.
+ * Determines which fields of which model a policy allows. Pure. check-fields.ts applies it to the fields that a call
+ * names, and to fields that have the same values under another name.
  */
 import { compileGlob, type FieldRule, type Policy } from '@erp-proxy/contract';
 import {
@@ -31,7 +31,7 @@ export class FieldRules {
   readonly all: readonly CompiledFieldRule[];
   /** Whether a rule has `allow`. */
   readonly hasAllow: boolean;
-  /** The rules with `deny` alone, if they are not all. */
+  /** The rules with `deny`, if there are also rules with `allow`. */
   #denying: FieldRules | null = null;
   /** Rules by model. Callers choose the names of models, so the map is bounded. */
   readonly #ofModel = new Map<string, readonly CompiledFieldRule[]>();
@@ -49,7 +49,7 @@ export class FieldRules {
     this.hasAllow = this.all.some(({ rule }) => 'allow' in rule);
   }
 
-  /** The same rules without those that have `allow`. */
+  /** These rules without the rules that have `allow`. */
   get denying(): FieldRules {
     if (!this.hasAllow) return this;
     this.#denying ??= new FieldRules(
@@ -58,7 +58,7 @@ export class FieldRules {
     return this.#denying;
   }
 
-  /** The rules that apply to a model, without those of models that it inherits from. */
+  /** The rules that apply to a model, without rules for models that it inherits from. */
   ofModel(model: string): readonly CompiledFieldRule[] {
     const known = this.#ofModel.get(model);
     if (known !== undefined) return known;
@@ -68,33 +68,36 @@ export class FieldRules {
     return rules;
   }
 
-  /** The rules that name the model or one that it inherits from: such a model is read with its fields listed. */
+  /**
+   * The rules for the model and for models that it inherits from. If there are any, a read of the model gets its fields
+   * listed.
+   */
   listNaming(model: string): readonly CompiledFieldRule[] {
     const inherited = INHERITED_MODELS.get(model) ?? [];
     return [model, ...inherited].flatMap((each) => this.ofModel(each));
   }
 
   /**
-   * The rule that denies the field itself; null if none does. `model` null: it is not known, so that every rule is
-   * applied.
+   * The rule that denies the field itself; null if no rule does. `model` null: not known, so that every rule applies.
    */
   findDenying(model: string | null, field: string): CompiledFieldRule | null {
     const own = model === null ? this.all : this.ofModel(model);
     const denying = own.find((rule) => denies(rule, field, model)) ?? this.#findDenyingOthers(model, field);
     if (model === null && field === DISPLAY_NAME) return denying ?? this.#findDenyingSpecialName() ?? null;
     if (denying !== undefined || model === null) return denying ?? null;
-    // A rule that lists the field of this very model is more precise than one for the model it inherits from.
+    // A rule that allows the field for this model takes precedence over rules for models that it inherits from.
     if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
     const rules = listSameFields(model, field).flatMap((each) =>
       this.ofModel(each).map((rule) => ({ each, rule })),
     );
-    // What `allow` leaves out can be a field of the model's own, which the rule does not know.
+    // A field that `allow` leaves out can be a field of the model itself, which a rule for an inherited model does not
+    // know.
     return rules.find(({ each, rule }) => 'deny' in rule.rule && denies(rule, field, each))?.rule ?? null;
   }
 
   /**
-   * The rule for another model that denies a part of the display name, or what a search by name compares; undefined if
-   * none does.
+   * The rule for another model that denies a field in the display name, or a field that a search by name compares;
+   * undefined if no rule does.
    */
   #findDenyingOthers(model: string | null, field: string): CompiledFieldRule | undefined {
     for (const other of listFieldsOfOthers(model, field)) {
@@ -109,14 +112,14 @@ export class FieldRules {
     return undefined;
   }
 
-  /** The rule that denies the display name of a model which shows other fields than most. */
+  /** A rule that denies the display name of one of the models whose display name shows unusual fields. */
   #findDenyingSpecialName(): CompiledFieldRule | undefined {
     return this.all.find((rule) =>
       SPECIAL_NAME_MODELS.some((model) => rule.matchesModel(model) && denies(rule, DISPLAY_NAME, model)),
     );
   }
 
-  /** The rule that denies the field by `deny`, of whatever model; null if none does. */
+  /** A rule whose `deny` matches the field, for any model; null if there is none. */
   findDenyingAnywhere(field: string): CompiledFieldRule | null {
     return this.all.find((rule) => 'deny' in rule.rule && denies(rule, field, null)) ?? null;
   }

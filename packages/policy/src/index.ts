@@ -1,4 +1,4 @@
-/** Compiles policies, and decides about calls by them. */
+/** Compiles policies, and uses them to decide about calls. */
 export { type CompiledPolicy, compilePolicy } from './compile.ts';
 export {
   type Decision,

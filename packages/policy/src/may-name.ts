@@ -9,7 +9,7 @@ export function mayNameModel(compiled: CompiledPolicy | null, model: string): bo
 }
 
 /**
- * Whether a call of the key may use the field. Fields that Odoo declares as related to a denied one count as allowed
+ * Whether a call of the key may use the field. Fields that Odoo declares as related to a denied field count as allowed
  * here, because only the server knows them.
  */
 export function mayNameField(compiled: CompiledPolicy | null, model: string, field: string): boolean {

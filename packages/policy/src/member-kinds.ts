@@ -1,6 +1,6 @@
 /**
  * The kinds of value that a member of a policy can have. Each kind has the schema that the OpenAPI document shows, and
- * a reader that reports every error of a value with its path. Knows no member.
+ * a reader that reports every error of a value with its path. members.ts lists the members.
  */
 
 import type { FieldRule } from '@erp-proxy/contract';
@@ -10,9 +10,9 @@ import { findNearestName } from '@erp-proxy/text';
 import { z } from 'zod';
 
 export interface MemberKind<Value> {
-  /** The shape only: the rules that need words are the reader's. */
+  /** The shape only: `read` checks the rules that a schema cannot express. */
   schema: z.ZodType<Value>;
-  /** Reports the errors of the value at `path`. The result is of use only if there are none. */
+  /** Reads the value at `path` and reports its errors. The result is valid only if there are none. */
   read(value: unknown, path: string, report: Report): Value | undefined;
   /** True: `read` is called for a missing member too. */
   isRequired?: true;
@@ -64,7 +64,7 @@ export function members<Value extends object>(
   const entries = Object.entries<MemberKind<unknown>>(kinds);
   const shape = Object.fromEntries(entries.map(([name, { schema }]) => [name, schema.exactOptional()]));
   return {
-    // The names of the shape are those of the type.
+    // The shape has the same names as the type.
     schema: z.object(shape).describe(description) as unknown as z.ZodType<Value>,
     read(value, path, report) {
       if (!isObject(value) || Object.keys(value).length === 0) {
@@ -222,7 +222,7 @@ export function counts<Required extends string, Optional extends string>(
   ]);
   type Counts = Record<Required, number> & Partial<Record<Optional, number>>;
   return {
-    // The names of the shape are those of the type.
+    // The shape has the same names as the type.
     schema: z.object(shape).describe(description) as unknown as z.ZodType<Counts>,
     read(value, path, report) {
       if (!isObject(value)) {

@@ -25,10 +25,10 @@ import { findPatternError } from './pattern.ts';
 
 const NAME_RULE = 'letters, digits, "_", "." and "-" only';
 const COMPANY_RULE = "must be a company's id, a positive integer";
-/** As Odoo writes them: `fr`, `fr_FR`, `es_419`, `sr@latin`. */
+/** Language codes as Odoo writes them: `fr`, `fr_FR`, `es_419`, `sr@latin`. */
 const LANGUAGE = /^[a-z]{2,3}(_([A-Z]{2}|[0-9]{3}))?(@[A-Za-z]+)?$/;
 
-/** In the order in which errors are reported. */
+/** The members in the order in which their errors are reported. */
 export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Policy>[Name]> } = {
   models: {
     ...textsByPattern(
@@ -130,7 +130,7 @@ export const POLICY_SCHEMA = z
   )
   .describe(
     'What a key may do. A policy allows only what it names: a server by `instances` or `origins`, a method by `models`. Other members narrow that, and restrict nothing if they are left out. There are two exceptions: without `cors_origins` no web page may use the key, and without `cache` no read gets a kept answer. A key without a policy cannot be used by web pages. In patterns, `*` stands for any text.',
-    // Each member has the type of the table.
+    // The table gives each member the type that it has in Policy.
   ) as unknown as z.ZodType<Policy>;
 
 function findNameError(text: string): string | null {

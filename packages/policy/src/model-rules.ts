@@ -8,7 +8,7 @@ export interface ModelRule {
   readonly name: string;
   readonly pattern: string;
   matches(model: string): boolean;
-  /** Without `*`. */
+  /** The methods that the rule names, without `*`. */
   readonly methods: Patterns;
   /** Whether `*` is one of the methods. */
   readonly hasStar: boolean;

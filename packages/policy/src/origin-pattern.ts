@@ -10,7 +10,7 @@ interface OriginParts {
   port: string;
 }
 
-/** The result tells whether any pattern matches an origin, as `URL.origin` or a browser prints it. */
+/** Returns a function that tells whether any pattern matches an origin, as `URL.origin` or a browser prints it. */
 export function compileOrigins(patterns: readonly string[]): (origin: string) => boolean {
   const compiled = patterns.map(compileOrigin);
   return (origin) => {
@@ -45,7 +45,7 @@ export function findOriginError(pattern: string, schemes: readonly string[] | 'a
 
 /** The host as a URL prints it, e.g. `127.0.0.1` for `0x7f.1`; null if it cannot be a host. */
 function printHost(host: string): string | null {
-  // A letter in place of `*` makes the host a name; a digit may make it an address.
+  // The host is parsed twice: with a letter in place of `*` it is a name, with a digit it may be an address.
   for (const stand of ['a', '1']) {
     const printed = URL.parse(`http://${host.replaceAll('*', stand)}/`)?.hostname;
     if (printed === undefined) continue;

@@ -1,4 +1,4 @@
-/** Valid policies, and the errors of invalid ones. */
+/** Tests valid policies, and the errors of invalid policies. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from './parse.ts';

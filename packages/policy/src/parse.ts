@@ -1,6 +1,6 @@
 /**
- * Reads a policy as an operator wrote it, and reports all its errors at once. A policy that contradicts itself, or a
- * member that can never take effect, is refused: nothing is guessed or corrected.
+ * Reads a policy that an operator wrote, and reports all its errors at once. Refuses a policy that contradicts itself,
+ * or a member that can never take effect: nothing is guessed or corrected.
  */
 import { compileGlob, type InvalidMember, type Policy } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
@@ -14,7 +14,7 @@ const ENTRIES_MAX = 1000;
 
 /**
  * The path of an error names the member, e.g. `models["res.*"][0]`. It is empty for the policy as a whole. `isStored`:
- * a publishable policy needs no `fields`, because it may have been stored before it did.
+ * a stored publishable policy may lack `fields`, because older versions did not require them.
  */
 export function parsePolicy(
   value: unknown,
@@ -97,7 +97,10 @@ function reportForeignCompanies({ companies, context }: Policy, report: Report):
   }
 }
 
-/** A method without `*` that `models` does not allow is denied, so that a rule about its calls never applies. */
+/**
+ * Reports methods that `models` does not allow: a call of such a method is denied, so that a rule about it has no
+ * effect.
+ */
 function reportIdleMethods(member: 'approve' | 'unattended', policy: Policy, report: Report): void {
   const given = policy[member];
   if (given === undefined) return;
@@ -118,7 +121,7 @@ function reportIdleMethods(member: 'approve' | 'unattended', policy: Policy, rep
   }
 }
 
-/** Members and entries of all lists together: bounds the work, and the number of errors. */
+/** The number of members and of entries of all lists. Bounds the work, and the number of errors. */
 function countEntries(given: Members): number {
   const inner = Object.values(given).filter(isObject).flatMap(Object.values);
   const innermost = inner.filter(isObject).flatMap(Object.values);

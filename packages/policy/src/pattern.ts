@@ -1,11 +1,11 @@
 /** Lists of patterns in which `*` stands for any text, and the errors of such patterns. */
 import { compileGlobs } from './compile-globs.ts';
 
-/** Several patterns, any of which may match. */
+/** A list of patterns, any of which may match. */
 export interface Patterns {
-  /** The first pattern that matches, those without `*` before all others; undefined if none does. */
+  /** The first pattern that matches, patterns without `*` before all others; undefined if no pattern does. */
   find(text: string): string | undefined;
-  /** True if one of them is this exact text. */
+  /** True if one of the patterns is this exact text. */
   has(text: string): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The rules for the policy of a publishable key, which every visitor of a web page can read. What the key may do must
- * be harmless in the hands of any of them. Pure.
+ * The rules for the policy of a publishable key, which every visitor of a web page can read. Whatever the key may do
+ * must be harmless for any visitor to do. Pure.
  */
 import { compileGlob, type Policy } from '@erp-proxy/contract';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
@@ -54,7 +54,7 @@ export function reportUnpublishable(given: Members, policy: Policy, report: Repo
   }
 }
 
-/** Keys that were made before this rule keep their policies. */
+/** Keys that were made before this rule existed keep their policies. */
 export function reportMissingFields(policy: Policy, report: Report): void {
   for (const model of listModelsWithoutFields(policy)) {
     report(
@@ -75,7 +75,7 @@ export function listModelsWithoutFields({ publishable, models, fields = {} }: Po
   return Object.keys(models).filter((model) => !allowing.some(([pattern]) => compileGlob(pattern)(model)));
 }
 
-/** Fields of common models that shops show to everybody. The operator decides. */
+/** Fields of common models that shops show to all visitors. The operator decides which ones to use. */
 const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['product.template', ['name', 'list_price', 'currency_id', 'description_sale', 'categ_id']],
   ['product.product', ['name', 'lst_price', 'currency_id', 'description_sale', 'categ_id']],
@@ -89,7 +89,7 @@ export function proposeFields(model: string): readonly string[] {
   return SHOWN_FIELDS.get(model) ?? ['name'];
 }
 
-/** Whether `after` would take from a key what makes it safe to publish. */
+/** Whether replacing `before` by `after` takes from a key the restriction that makes it safe to publish. */
 export function losesPublishable(before: Policy | null, after: Policy | null): boolean {
   return before?.publishable === true && after?.publishable !== true;
 }
@@ -102,7 +102,7 @@ const NAMED_RULE = 'must be a name without `*`: a publishable key is for what it
 function findPageError(origin: string): string | null {
   if (origin.includes('*')) return NAMED_RULE;
   const page = readOrigin(origin);
-  // Any other text is reported as no origin.
+  // Another check reports any other text as no origin.
   if (page === null) return null;
   if (page.scheme === 'https' || (page.scheme === 'http' && LOCAL_HOSTS.includes(page.host))) return null;
   return 'must begin with https://; http:// is for localhost only';

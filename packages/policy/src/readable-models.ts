@@ -1,17 +1,20 @@
 /**
- * The models that a path of a call may lead into: those that the policy lets be read. Pure. check-paths.ts applies them
- * to the paths that a call names.
+ * Determines the models that a path of a call may lead into: models that the policy allows to read. Pure.
+ * check-paths.ts applies it to the paths that a call names.
  */
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { ModelRule } from './model-rules.ts';
 
-/** Methods that return whatever fields of their model a call names. One of them is enough. */
+/** Methods that return any fields of their model that a call names. A policy that allows one of them allows reading. */
 export const READING_METHODS = ['read', 'search_read', 'web_read', 'web_search_read'];
 
-/** Callers choose the models that are asked for, so the answers that are kept are bounded. */
+/** Callers choose the names of models, so the number of kept results is bounded. */
 const MODELS_MAX = 1000;
 
-/** Null: the policy allows one of the methods on `*`. Then {@link compileFollowedModels} bounds paths. */
+/**
+ * Whether a model may be read. Null: the policy allows one of the methods on `*`. Then {@link compileFollowedModels}
+ * bounds paths.
+ */
 export function compileReadableModels(rules: readonly ModelRule[]): ((model: string) => boolean) | null {
   const readsAny = rules.some(
     ({ pattern, holdsFor }) => pattern === '*' && READING_METHODS.some((method) => holdsFor('*', method)),
@@ -29,8 +32,8 @@ export function compileReadableModels(rules: readonly ModelRule[]): ((model: str
 }
 
 /**
- * Into whose fields a path may lead. If the policy lets all models be read, these are all but those that it must name
- * to read them, because they hold credentials.
+ * Determines the models whose fields a path may lead to. If all models may be read, these are all models except those
+ * that hold credentials, which the policy must name.
  */
 export function compileFollowedModels(
   rules: readonly ModelRule[],
@@ -43,7 +46,7 @@ export function compileFollowedModels(
       : true;
 }
 
-/** As for a call of the method. */
+/** Whether the policy allows a direct call of the method. */
 export function allowsMethod(rules: readonly ModelRule[], model: string, method: string): boolean {
   const isNamed = rules.some(({ pattern, methods }) => pattern === model && methods.has(method));
   if (isNamed || findSensitivity(model, method) !== null) return isNamed;

@@ -1,4 +1,4 @@
-/** What `*` stands for as a method in the entries of a policy. */
+/** Tests which methods `*` stands for in the entries of a policy. */
 import type { Policy } from '@erp-proxy/contract';
 import { findUnknown, isReadOnlyMethod, listMethods, listModels } from '@erp-proxy/odoo';
 import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';

@@ -15,13 +15,16 @@ export interface SandboxOptions {
   readonly version?: Version;
   readonly host?: string;
   readonly port?: number;
-  /** Delay of a wrong key in milliseconds. A real Odoo needs about 330 ms (docs/odoo-facts.md#wrong-key-cost). */
+  /**
+   * Delay of the answer to a wrong key, in milliseconds. A real Odoo needs about 330 ms
+   * (docs/odoo-facts.md#wrong-key-cost).
+   */
   readonly authDelayMs?: number;
   /** true: HTTP/1.1 with persistent connections, like a reverse proxy in front of Odoo. */
   readonly keepAlive?: boolean;
   /**
-   * Milliseconds since 1970, with fractions for microseconds. Stamps rows and answers, and decides which keys have
-   * expired.
+   * Returns milliseconds since 1970, with fractions for microseconds. Stamps rows and answers, and decides which keys
+   * have expired.
    */
   readonly clock?: () => number;
   /**
@@ -31,7 +34,7 @@ export interface SandboxOptions {
   readonly records?: Readonly<Record<string, number>>;
   /** When the API keys of both users expire (18 and later); null: never. */
   readonly keysExpireAt?: number | null;
-  /** `base.enable_programmatic_api_keys`: `demo` too may create and revoke keys with calls (19). */
+  /** `base.enable_programmatic_api_keys`: the user `demo` may create and revoke keys with calls too (19). */
   readonly programmaticKeys?: boolean;
 }
 
@@ -50,7 +53,7 @@ export interface Sandbox {
   readonly requests: Requests;
   /** Number of rows that searches examined and reads fetched. */
   readonly rowsRead: number;
-  /** Number of searches and reads that an index limited, and of those that examined the whole table. */
+  /** Number of searches and reads that an index limited, and of those that read a whole table. */
   readonly queries: { readonly byIndex: number; readonly byScan: number };
   /**
    * Restores the initial data and removed fields, rolls open transactions back, and forgets failed logins. Counters and

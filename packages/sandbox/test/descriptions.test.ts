@@ -1,7 +1,7 @@
 /**
- * Each field of the sandbox is described as on the recorded server of its version: type, related model, and whether it
- * is stored, can be searched and sorted by, is required and readonly. For 14, 15 and 17 only four models were recorded,
- * without the last two. A field that no server has would be an invention.
+ * Checks that each field of the sandbox is described as on the recorded server of its version: type, related model, and
+ * whether it is stored, searchable, sortable, required and readonly. For 14, 15 and 17, only four models were recorded,
+ * without the last two properties. Each field must exist on a server.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -9,13 +9,13 @@ import type { JsonObject } from '../src/json/value.ts';
 import type { Version } from '../src/versions/personality.ts';
 import { openEnvironment } from './open-environment.ts';
 
-/** By model and field: its type, the marks that it has, and the related model. */
+/** By model and field: its type, its properties as letters, and the related model. */
 type Recorded = Record<string, Record<string, readonly [type: string, marks: string, relation?: string]>>;
 
 const marks = ['store', 'searchable', 'sortable', 'required', 'readonly'];
 const versions: readonly Version[] = [14, 15, 16, 17, 18, 19];
 
-/** Differences with their reasons. They must occur. */
+/** Differences with their reasons. An entry whose difference does not occur fails the test. */
 const explained: readonly { versions: readonly Version[]; fields: readonly string[]; reason: string }[] = [
   {
     versions: [16, 18, 19],

@@ -188,7 +188,7 @@ describe.each<[Version, string]>([
   });
 });
 
-/** All of a fault except digits; of its traceback only the frame that raised it. */
+/** All of a fault except digits; of its traceback, only the frame that raised the exception. */
 function describeFault({ code, message, data }: Fault) {
   const before = data.debug.slice(0, data.debug.lastIndexOf('direct cause'));
   return {

@@ -45,7 +45,7 @@ function printRequest({ method, path, httpVersion, headers, body }: RecordedRequ
   ]);
 }
 
-// The recorder describes bodies that are not text.
+// The body as bytes. The recorder replaced bodies that are not text by a description.
 function printBody(body: string | null): { bytes: Buffer | undefined; announced?: number } {
   if (body === null) return { bytes: undefined };
   if (body.startsWith('<Content-Length')) return { bytes: Buffer.from('{"a": '), announced: 134217729 };

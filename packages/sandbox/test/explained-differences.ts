@@ -1,6 +1,6 @@
 /**
- * Recorded calls that the sandbox answers with other values, by version and name. `ours` describes the difference,
- * which must occur: an entry whose difference is gone fails the test.
+ * Recorded calls that the sandbox answers with other values, by version and name. `ours` describes the difference. An
+ * entry whose difference does not occur fails the test.
  */
 export interface Explained {
   readonly calls: RegExp;

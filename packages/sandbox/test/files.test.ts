@@ -77,7 +77,7 @@ describe('an attachment', () => {
       };
       const body = { jsonrpc: '2.0', id: 1, params: request };
       const { status, text } = await speak(other, '/jsonrpc', { body });
-      // Bytes that are no UTF-8.
+      // The bytes are no UTF-8.
       expect(status).toBe(version === 16 ? 200 : 500);
       if (version === 16) expect(JSON.parse(text).result).toEqual([{ id, raw: 'ÿ\u0000þ\u0080' }]);
       expect(await run('write', [[id], { raw: 'text' }])).toBe(true);

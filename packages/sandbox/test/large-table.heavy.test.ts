@@ -1,4 +1,7 @@
-/** A million generated contacts: what pages of it cost, and that its records can be changed like others. */
+/**
+ * Tests a million generated contacts: the cost of reading pages of them, and that they can be changed like other
+ * records.
+ */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startSandbox } from '../src/index.ts';
 import { executeKw } from './speak.ts';
@@ -19,7 +22,7 @@ const searchRead = (domain: unknown[], named: object = {}) =>
     ...named,
   }) as Promise<Contact[]>;
 
-/** Rows that the calls read, and how many of their queries examined the whole table. */
+/** Returns how many rows the calls read, and how many of their queries read a whole table. */
 async function measure<T>(work: () => Promise<T>) {
   const before = { rows: sandbox.rowsRead, scans: sandbox.queries.byScan };
   const result = await work();

@@ -1,4 +1,4 @@
-/** The memory that large tables and large files take in the process of the sandbox. */
+/** Measures the memory that large tables and large files need in the process of the sandbox. */
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-/** Adapts a recorded request to the sandbox: its keys, its database, and the ids of records. */
+/** Adapts a recorded request to the sandbox: its keys, its database, and its ids of records. */
 import type { Sandbox } from '../src/index.ts';
 import { exchange, type RecordedRequest } from './exchange.ts';
 
@@ -67,12 +67,12 @@ function callAs({ url, db, users: { admin } }: Sandbox): Call {
   };
 }
 
-// The recorded 19 has an additional company.
+// The recorded server of 19 has an additional company.
 function keepCompanies(text: string): string {
   return text.replace('3', '2');
 }
 
-/** Records that an earlier recording created: the sandbox gets one for each id. */
+/** Replaces ids of records that an earlier recording created: the sandbox creates a record for each id. */
 async function replaceRecords(sandbox: Sandbox, name: string, path: string, body: string): Promise<string> {
   const [, model = '', list = ''] =
     /"(res\.partner|sale\.order)","\w+",\[\[?(\d+(?:,\d+)*)\b/.exec(body) ??
@@ -99,13 +99,13 @@ async function createRecord(call: Call, model: string, name: string): Promise<nu
   return id;
 }
 
-/** Recordings about a unique constraint need the existing record. */
+/** Creates the record that recordings about a unique constraint need. */
 async function createTwin(sandbox: Sandbox, name: string, path: string, body: string): Promise<void> {
   const call = callAs(sandbox);
   const tag = /crm\.tag(?:","|\/)create\b.*"name":"([^"]+)"/.exec(`${path} ${body}`)?.[1];
   if (name.startsWith('error-unique-violation') && tag) await call('crm.tag', 'create', [{ name: tag }]);
   if (name !== 'create-date-datetime' || sandbox.version < 18) return;
-  // The day was free in the recording over json2, and taken in the one over jsonrpc.
+  // The day was free in the recording over /json/2, and taken in the recording over /jsonrpc.
   if (path.startsWith('/json/2')) await call('res.currency.rate', 'unlink', [[2]]);
   else {
     await call('res.currency.rate', 'create', [

@@ -1,7 +1,7 @@
 /**
- * Calls of execute_kw that real servers answered, in their order, and the comparison of their answers with those of
- * the sandbox. A text that begins with `$` stands for a value that differs from server to server: `$all` for the number
- * of all records, any other for the value that the first answer with it has.
+ * Calls of execute_kw that real servers answered, in order, and the comparison of their answers with the sandbox's. A
+ * text that begins with `$` is a placeholder for a value that differs between servers: `$all` for the number of all
+ * records, any other one for the value in the first answer that contains it.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Sandbox } from '../src/index.ts';
@@ -17,15 +17,15 @@ export interface RecordedCall {
   readonly args: readonly Json[];
   readonly named?: JsonObject;
   readonly result?: Json;
-  /** The first line of the message. */
+  /** The class, and the first line of the message. */
   readonly error?: { readonly name: string; readonly message: string };
-  /** The members of a record, with a value of the shape of the recorded one. */
+  /** The members of a record, each with a value of the recorded shape. */
   readonly members?: JsonObject;
-  /** The status, if it is not 200. */
+  /** The status of the answer, if it is not 200. */
   readonly status?: number;
 }
 
-/** What the placeholders stand for. JSON has no NaN. */
+/** The values of the placeholders. One of them is for NaN, which JSON lacks. */
 export type Bindings = Map<string, Json>;
 export const createBindings = (): Bindings => new Map([['$NaN', new Float(Number.NaN)]]);
 
@@ -36,7 +36,7 @@ export function readCalls(version: number): RecordedCall[] {
   return lines.map((line) => readJson(line) as unknown as RecordedCall);
 }
 
-/** Makes the call, and describes the first difference to the recorded answer; undefined if there is none. */
+/** Makes the call, and describes the first difference from the recorded answer; undefined if there is none. */
 export async function compareCall(
   sandbox: Sandbox,
   call: RecordedCall,
@@ -72,7 +72,7 @@ async function execute(sandbox: Sandbox, call: RecordedCall, bindings: Bindings)
   const response = await fetch(`${sandbox.url}/jsonrpc`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    // Half of a surrogate pair is escaped, as in the recorded requests.
+    // Lone surrogates are escaped, as in the recorded requests.
     body: printJson({ jsonrpc: '2.0', id: 1, params } as unknown as Json).replace(
       /\p{Surrogate}/gu,
       (half) => `\\u${half.charCodeAt(0).toString(16)}`,
@@ -89,10 +89,10 @@ function firstLine(message: string): string {
   return message.split('\nLINE')[0]!.trimEnd();
 }
 
-/** A member that the recorded record does not have, or has with another shape. */
+/** Describes a member that the recorded record does not have, or has with another shape. */
 function findForeignMember(recorded: JsonObject, ours: JsonObject): string | undefined {
   for (const [name, value] of Object.entries(ours)) {
-    // A field of a customer.
+    // A field that a customer added.
     if (name.startsWith('x_')) continue;
     if (!(name in recorded)) return `${name} is not in the recorded record`;
     const difference = findShapeDifference(recorded[name] as Json, value, name);

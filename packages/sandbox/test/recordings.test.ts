@@ -1,7 +1,7 @@
 /**
- * Compares the sandbox with recordings of real servers. Each recorded request is replayed over HTTP, and the answer must
- * have the recorded status, headers, envelope, error and shape of the result. Calls of six servers with data as they
- * come from practice must have the recorded values too. Differences are listed with their reasons, and must occur.
+ * Compares the sandbox with recordings of real servers. Each recorded request is replayed over HTTP, and the answer
+ * must have the recorded status, headers, envelope, error and shape of the result. Calls of six servers with realistic
+ * data must have the recorded values too. Differences are listed with their reasons, and must occur.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -33,7 +33,9 @@ const versions: readonly Version[] = [16, 17, 18, 19];
 
 const recordings = new Map(versions.map((version) => [version, readRecordings(version)]));
 const sandboxes = new Map<Version, Sandbox>();
-/** Answers to requests whose body never ends: the sandbox gives them after two seconds, so they are sent first. */
+/**
+ * Answers to requests whose body never ends: the sandbox answers them only after two seconds, so they are sent first.
+ */
 const late = new Map<Recording, Promise<Answer>>();
 beforeAll(async () => {
   for (const version of versions) {
@@ -41,7 +43,7 @@ beforeAll(async () => {
     sandboxes.set(version, sandbox);
     for (const recording of recordings.get(version)?.filter(isEndless) ?? []) {
       const answer = prepareRequest(sandbox, recording).then((request) => exchange(sandbox.url, request));
-      // A test rejects with the same reason.
+      // The test that awaits the answer rejects for the same reason.
       answer.catch(() => {});
       late.set(recording, answer);
     }
@@ -70,7 +72,9 @@ for (const version of versions) {
   });
 }
 
-/** The day on which the records of the sandbox were created: those of the servers were as old as the calls. */
+/**
+ * Returns the day of the sandbox's records: the records of the recorded servers were created on the day of the calls.
+ */
 const clock = () => Date.UTC(2026, 10, 21, 9);
 
 for (const version of [14, 15, ...versions] as const) {

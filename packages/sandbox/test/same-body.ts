@@ -15,7 +15,7 @@ export function expectSameBody({ body: ours }: Answer, { body: recorded, headers
   }
   const isJson = headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
   if (!isJson) {
-    // Pages of the web site differ with each theme. Their headers identify them.
+    // Pages of the web site differ by theme. Their headers identify them.
     if (recorded.length < 1000) expect(ours).toBe(recorded);
     return;
   }
@@ -30,7 +30,7 @@ export function expectSameBody({ body: ours }: Answer, { body: recorded, headers
     expect(findShapeDifference(firstRecord(recorded), firstRecord(ours))).toBeUndefined();
     return;
   }
-  // No data: every byte must be equal, including the echoed id.
+  // The answer has no data of the database: every byte must be equal, including the echoed id.
   if (recorded.includes('"server_version"')) expect(ours).toBe(recorded);
   const [found, wanted] = [readJson(ours), readJson(recorded)];
   if (isObject(wanted) && 'jsonrpc' in wanted) expectSameEnvelope(found, wanted);

@@ -1,6 +1,7 @@
 /**
- * Compares a page of /doc-bearer with the recorded one, which is often truncated: each field and method that is
- * complete in both must be equal. Odoo's prose (`doc`, `raise`, and what only a docstring tells) is not simulated.
+ * Compares a page of /doc-bearer with the recorded page, which is often truncated: each field and method that is
+ * complete in both must be equal. Odoo's prose (`doc`, `raise`, and types that only a docstring names) is not
+ * simulated.
  */
 import { expect } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../src/json/value.ts';
@@ -47,7 +48,7 @@ function readObject(page: string, start: number): JsonObject | undefined {
     try {
       return JSON.parse(page.slice(start, end + 1)) as JsonObject;
     } catch {
-      // A brace inside the object.
+      // The brace was inside the object.
     }
     if (end - start > 20_000) return undefined;
   }
@@ -69,7 +70,7 @@ function describeMethod(method: JsonObject): unknown {
 
 const prose = new Set(['doc', 'raise', 'annotations']);
 
-/** The names of a model's members in the index, in order, and of the members of one of its fields. */
+/** The names of a model's members in the index, in their order, and of the members of one of its fields. */
 function listMembers(model: JsonObject | undefined): Json {
   const { fields = {}, methods = [], ...rest } = model ?? {};
   const [field] = Object.values(fields as JsonObject);

@@ -12,7 +12,8 @@ type Recorded = Record<
   Record<string, { params: string[]; ids: boolean; private?: boolean; readonly?: boolean }>
 >;
 
-// Takes named arguments only, and each app overrides it with **kwargs, so its list proves nothing.
+// The method takes named arguments only, and each app overrides it with **kwargs, so its recorded parameters prove
+// nothing.
 const left = new Set(['message_post']);
 
 const versions: readonly Version[] = [14, 15, 16, 17, 18, 19];
@@ -39,7 +40,7 @@ for (const version of versions) {
       expect(ours).toEqual(theirs);
     });
 
-    // 16 and 17 do not have the mark.
+    // 16 and 17 have no such mark.
     if (version > 17) {
       test('marks as readonly what was recorded as readonly', () => {
         const methods = models.get('res.partner')?.methods ?? new Map<string, Method>();

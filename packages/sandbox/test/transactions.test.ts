@@ -1,4 +1,4 @@
-/** Transactions that tests open: what others see, the times that rows get, and what cannot be changed. */
+/** Tests transactions that tests open: what others see, the times that rows get, and which changes are refused. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startSandbox } from '../src/index.ts';
 import { executeKw, speak } from './speak.ts';

@@ -12,7 +12,7 @@ const COMMANDS = ['chromium-headless-shell', 'chromium'];
 const found = COMMANDS.find(hasCommand);
 export const HAS_CHROMIUM = found !== undefined;
 export const CHROMIUM = found ?? 'chromium';
-/** Chromium starts slowly on a busy machine. */
+/** Time to wait for Chromium, which starts slowly on a busy machine. */
 const START_MS = 60_000;
 const OPTIONS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'],
@@ -21,9 +21,9 @@ const OPTIONS = [
 ];
 
 export interface Page {
-  /** The value of an expression of the page. A promise is awaited. */
+  /** The value of a JavaScript expression in the page. A promise is awaited. */
   evaluate(expression: string): Promise<unknown>;
-  /** Waits until an expression of the page is true. */
+  /** Waits until a JavaScript expression in the page is true. */
   waitFor(expression: string): Promise<void>;
   /** Sends a command of the DevTools protocol. */
   send<Result>(method: string, params?: object): Promise<Result>;
@@ -34,7 +34,7 @@ export async function openInChromium(url: string): Promise<Page> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-chromium-'));
   const child = spawn(CHROMIUM, [...OPTIONS, `--user-data-dir=${folder}`, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A group of its own, so that all its processes can be ended.
+    // Gives Chromium a process group, so that all its processes can be ended.
     detached: true,
   });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -70,7 +70,7 @@ async function readPort(output: NodeJS.ReadableStream): Promise<string> {
   for await (const line of lines) {
     const [, port] = /^DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)\//.exec(line) ?? [];
     if (port === undefined) continue;
-    // A full pipe would stop Chromium.
+    // If nobody read its output, a full pipe would stop Chromium.
     output.resume();
     return port;
   }

@@ -1,6 +1,6 @@
 /**
  * Closes what tests have opened, in reverse order. The hooks are in `setup.ts`, which vitest runs for each test file:
- * files of one worker share this module, so hooks of its own would belong to the first of them alone.
+ * all files of a worker share this module, so hooks registered here would apply only to the first file.
  */
 
 interface Closeable {
@@ -25,7 +25,7 @@ export function closeAfterFile<Opened extends Closeable>(opened: Opened): Opened
 export const closeOfTest = () => closeAll(ofTest);
 export const closeOfFile = () => closeAll(ofFile);
 
-/** Closes each, even if another one fails to close. */
+/** Closes all, even if closing one of them fails. */
 async function closeAll(opened: Closeable[]): Promise<void> {
   const errors: unknown[] = [];
   for (const one of opened.splice(0).reverse()) {

@@ -8,7 +8,7 @@ import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';
 import type { WorkerTimes } from '../src/subscriptions/worker.ts';
 
-/** The default settings with changes, by dotted name as for flags. */
+/** The default settings with some changes, each by its dotted name, as for flags. */
 export function makeSettings(changes: Record<string, string> = {}): Settings {
   const argv = Object.entries(changes).map(([name, value]) => `--${name}=${value}`);
   const loaded = loadSettings({
@@ -34,13 +34,13 @@ export interface ProxyOptions {
   /** Other settings, by dotted name. */
   settings?: Record<string, string>;
   clock?: () => number;
-  /** The monotonic clock, for the delay of refused keys. */
+  /** The monotonic clock that determines the delay of refused keys. */
   nowMs?: () => number;
-  /** Shorter times of the work for subscriptions. */
+  /** Shorter times for the work on subscriptions. */
   subscriptionTimes?: Partial<WorkerTimes>;
   /** Folder of the built console. Without it, the console is off: reading its files takes a third of a start. */
   consoleFolder?: string;
-  /** Starts the sandbox of a first start. */
+  /** Function that starts the sandbox of a first start. */
   startSandbox?: AppOptions['startSandbox'];
 }
 
@@ -64,7 +64,7 @@ export interface Proxy {
   log: Record<string, unknown>[];
   /** POSTs to the execute route with the key. An object is sent as JSON; strings and bytes are sent unchanged. */
   post(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** The same, with the parsed body of the answer. */
+  /** Like {@link post}, with the parsed body of the answer. */
   call(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer & { json: Answer }>;
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /**
- * Measures for how long work keeps the event loop, by processor time of this thread, which other programs do not
- * lengthen. Tests that compare it with the limit are in `*.blocking.test.ts`.
+ * Measures for how long work blocks the event loop, in processor time of this thread, which other programs do not
+ * lengthen. Tests that compare the time with the limit are in `*.blocking.test.ts`.
  */
 import { readThreadCpuMs } from './thread-cpu.ts';
 
-/** Nothing may keep the event loop for longer at once: the calls of others wait meanwhile. */
+/** Maximum time for which work may block the event loop at once, because the calls of others wait meanwhile. */
 export const BLOCKED_MS_MAX = 20;
 
 /** Processor time of `readReference` on the machines that the limit is meant for, while nothing else runs. */
@@ -13,7 +13,7 @@ const REFERENCE_TEXT = JSON.stringify(
   Array.from({ length: 5000 }, (_, id) => ({ id, name: `Record ${id}`, tags: [id, id + 1], note: null })),
 );
 
-/** Work of the usual kinds: a parser, objects, and a loop over bytes. */
+/** Does work of the usual kinds: a parser, objects, and a loop over bytes. */
 function readReference(): number {
   let sum = 0;
   for (const { id, name } of JSON.parse(REFERENCE_TEXT) as { id: number; name: string }[])
@@ -23,8 +23,8 @@ function readReference(): number {
 }
 
 /**
- * How much slower than usual a processor is now; at least 1. Programs on the same core slow its memory and its clock
- * down, which lengthens the processor time of all others.
+ * The factor by which the processor is slower than usual now; at least 1. Programs on the same core slow down its
+ * memory and its clock, which lengthens the processor time of all programs.
  */
 function measureSlowness(): number {
   const times = Array.from({ length: 5 }, () => {
@@ -36,8 +36,8 @@ function measureSlowness(): number {
 }
 
 /**
- * The longest time for which the work lets no other work run: the median of three tries, as the first one also compiles
- * code, and any of them may collect garbage of earlier work. Each try is prepared anew, which is not measured.
+ * The longest time for which the work lets no other work run: the median of three tries, because the first one also
+ * compiles code, and any of them may collect garbage of earlier work. The preparation of each try is not measured.
  */
 export async function measureBlocking(work: () => Promise<unknown>): Promise<number>;
 export async function measureBlocking<Prepared>(
@@ -55,8 +55,8 @@ export async function measureBlocking<Prepared>(
 }
 
 /**
- * The median of three measurements, each as on a processor of the usual speed. If two are on the same side of the
- * limit, the median is there too: then the third is not taken, and the one nearer to the limit is returned.
+ * The median of three measurements, each converted to a processor of the usual speed. If the first two are on the same
+ * side of the limit, so is the median: then the third is not taken, and the one nearer to the limit is returned.
  */
 export async function takeMedian(measureNow: () => Promise<number>, limit = BLOCKED_MS_MAX): Promise<number> {
   const measure = async () => {
@@ -72,7 +72,7 @@ export async function takeMedian(measureNow: () => Promise<number>, limit = BLOC
 }
 
 /**
- * As `measureBlocking`, for work that a process can do once.
+ * Like `measureBlocking`, for work that a process can do only once.
  *
  * @public Programs that tests start import it.
  */
@@ -89,7 +89,7 @@ export async function measureBlockingOnce(work: () => Promise<unknown>): Promise
   setImmediate(tick);
   await work();
   isOver = true;
-  // Work that has let nothing run until now.
+  // Ends the last interval, in which the work has let nothing else run.
   tick();
   return longestMs;
 }

@@ -1,7 +1,7 @@
 /**
- * The commonest mistakes of callers: the call, the exception of each version of Odoo, and the type that all must have.
- * A fault is recorded if `source` names a recording; otherwise it is derived from the given file and function of Odoo's
- * source.
+ * The commonest mistakes of callers: the call, the exception of each version of Odoo, and the type that the answers of
+ * all versions must have. A fault is recorded if `source` names a recording; otherwise it is derived from the given
+ * file and function of Odoo's source.
  */
 import { readFileSync } from 'node:fs';
 import type { BusinessErrorType } from '@erp-proxy/contract';
@@ -18,7 +18,7 @@ export interface RaisedFault {
 export interface Mistake {
   mistake: string;
   type: BusinessErrorType;
-  /** With ids of the sandbox. */
+  /** The call, with ids of the sandbox. */
   call: Omit<Operation, 'name'>;
   faults: Record<string, RaisedFault>;
 }

@@ -53,7 +53,7 @@ async function sendOne({ url, keys, instances, random }: MixedLoad, outcomes: Mi
   );
   const headers: Record<string, string> = { 'content-type': 'application/json', 'x-proxy-api': pick(keys) };
   if (happens(0.7)) headers['x-request-timeout'] = pick(['1', '1', '2', '3']);
-  // The other reads may share an answer.
+  // Without this header, reads may share an answer.
   if (happens(0.6)) headers['cache-control'] = 'no-cache';
   if (happens(0.3)) headers['idempotency-key'] = `key-${Math.floor(random() * 1e9)}`;
   const leaving = new AbortController();

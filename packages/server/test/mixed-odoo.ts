@@ -5,7 +5,7 @@
 import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
 import { pauseAtRandom } from './time.ts';
 
-/** The words, and how often callers of the mixed load use each. */
+/** The words, and the share of calls of the mixed load that use each word. */
 export const WORD_SHARES = {
   quick: 0.55,
   slow: 0.12,

@@ -32,7 +32,7 @@ test('neither counts nor runs the timers of other work', async () => {
     ran++;
     setTimeout(runAgain, 1);
   };
-  // Set before the counting begins, and in work that began before.
+  // One timer is set before the counting begins, another one in work that began before it.
   setTimeout(runAgain, 1);
   const begin = Promise.withResolvers<void>();
   const earlier = begin.promise.then(() => setTimeout(runAgain, ENDLESS_MS));

@@ -1,18 +1,18 @@
 /**
- * Counts the timers of one test. `vi.getTimerCount()` counts those of the whole process, which other files use too: work
- * that an earlier file began can set a timer.
+ * Counts the timers of one test. `vi.getTimerCount()` counts the timers of the whole process, which other files use
+ * too: work that an earlier file began can set a timer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { vi } from 'vitest';
 
-/** What runs on behalf of a test has the object of that test. */
+/** Code that runs on behalf of a test has the object of that test here. */
 const running = new AsyncLocalStorage<object>();
 const { setTimeout, clearTimeout, setInterval } = globalThis;
 
 /**
- * Call it in the test, after `vi.useFakeTimers()` and before any timer is set. Returns a function that tells how many
- * timers the test and what it called have set since, without those that were cleared or have run. The timers of other
- * work are real ones, so that the test cannot run them as its own. `vi.useRealTimers()` ends both.
+ * To be called in the test, after `vi.useFakeTimers()` and before any timer is set. Returns a function that returns how
+ * many timers the test and the functions it called have set since, without timers that were cleared or have run. Timers
+ * of other work are real timers, so that the test cannot run them as its own. `vi.useRealTimers()` ends both.
  */
 export function countOwnTimers(): () => number {
   vi.clearAllTimers();
@@ -48,7 +48,7 @@ export function countOwnTimers(): () => number {
     clearTimeout: clear,
     clearInterval: clear,
   };
-  // `vi.useRealTimers()` restores only what is faked.
+  // `vi.useRealTimers()` restores only functions that are faked.
   for (const [name, wrapper] of Object.entries(wrapped)) {
     if ('clock' in globalThis[name as keyof typeof wrapped]) Object.assign(globalThis, { [name]: wrapper });
   }
@@ -56,8 +56,9 @@ export function countOwnTimers(): () => number {
 }
 
 /**
- * Call it after `vi.useFakeTimers()`, whose end also ends the recording. Returns the times of all timers that anyone sets
- * from then on, in milliseconds. A spy would not do: `vi.restoreAllMocks()` of a later file would bring the fake back.
+ * To be called after `vi.useFakeTimers()`, whose end also ends the recording. Returns the times in milliseconds of all
+ * timers that any code sets from then on. A spy would not do: `vi.restoreAllMocks()` of a later file would restore the
+ * fake function.
  */
 export function recordTimers(): readonly (number | undefined)[] {
   const timesMs: (number | undefined)[] = [];

@@ -12,9 +12,9 @@ export const HAS_POOLER = spawnSync('pgbouncer', ['--version']).error === undefi
 
 export interface PoolerOptions {
   mode: 'session' | 'transaction';
-  /** Parameters of new connections that the pooler ignores. It refuses other unknown ones. */
+  /** Parameters of new connections that the pooler ignores. It refuses all other unknown parameters. */
   ignored: readonly string[];
-  /** The schema of all its connections. */
+  /** The schema of all connections to the pooler. */
   schema: string;
 }
 
@@ -52,7 +52,7 @@ export async function startPooler(
   ];
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(file, lines.join('\n'));
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const user = userInfo().uid === 0 ? ['--user=nobody'] : [];
   const child = spawn('pgbouncer', [...user, file], { stdio: 'ignore' });
   const ended = once(child, 'exit');

@@ -1,4 +1,4 @@
-/** Starts a PostgreSQL server for one test, which may disturb it. */
+/** Starts a PostgreSQL server for one test, which may stop and restart it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

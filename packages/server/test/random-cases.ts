@@ -4,7 +4,7 @@
  */
 export const IS_LONG = process.env['TEST_LONG'] !== undefined;
 const SHARE = IS_LONG ? 5 : 0.1;
-/** Fewer cases than this find little. */
+/** A smaller number of cases finds little. */
 const LEAST = 20;
 
 /** The number of cases for a test that is worth `usual` cases. */

@@ -37,7 +37,7 @@ export async function startUpstream(script: Script, port = 0): Promise<ScriptedU
     socket.on('error', () => {});
     let received = Buffer.alloc(0);
     let pieces: Buffer[] = [];
-    /** Bytes until the request is whole, as far as is known. */
+    /** Number of bytes until the request is complete, as far as is known. */
     let missing = 0;
     socket.on('data', (bytes) => {
       pieces.push(bytes);
@@ -72,7 +72,7 @@ export async function startUpstream(script: Script, port = 0): Promise<ScriptedU
   };
 }
 
-/** Sends a whole answer like an Odoo worker: HTTP/1.0, Content-Length, connection closed. */
+/** Sends a complete answer like an Odoo worker: HTTP/1.0, Content-Length, connection closed. */
 export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status = '200 OK'): void {
   const bytes = Buffer.from(body);
   socket.write(
@@ -81,7 +81,9 @@ export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status
   socket.end(bytes);
 }
 
-/** Resets a connection once the proxy of this process has read what was sent. A reset discards what it has not read. */
+/**
+ * Resets a connection once the proxy in this process has read the sent bytes. A reset discards bytes that are not read.
+ */
 export async function resetAfterReading(socket: Socket): Promise<void> {
   await pause();
   await passTurns(10);

@@ -1,4 +1,4 @@
-/** Runs before each test file: the hooks that all files have. They run after those of the file. */
+/** Runs before each test file and adds the hooks that all files have. They run after the hooks of the file. */
 import { afterAll, afterEach } from 'vitest';
 import { closeOfFile, closeOfTest } from './close-after-test.ts';
 
@@ -10,7 +10,7 @@ afterAll(async () => {
   expectRealTimers();
 });
 
-/** With the timers of a fake clock, the next files of this worker would wait without end. */
+/** With a fake clock's timers, the next files of this worker would wait for ever. */
 function expectRealTimers(): void {
   for (const [name, real] of Object.entries({ setTimeout, clearTimeout, setInterval, clearInterval })) {
     if (globalThis[name as 'setTimeout'] === real) continue;

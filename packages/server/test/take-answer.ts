@@ -33,7 +33,7 @@ export function takeAnswer(bytes: Buffer): TakenAnswer | null {
   );
   const status = Number(statusLine.split(' ')[1]);
   const after = bytes.subarray(headEnd + 4);
-  // These have no body, whatever their headers say (RFC 9112 section 6.3).
+  // Answers with these statuses have no body, whatever their headers say (RFC 9112 section 6.3).
   if (status === 204 || status === 304)
     return { status, headers, body: Buffer.alloc(0), isWhole: true, rest: after };
   const length = headers['content-length'];

@@ -1,4 +1,4 @@
-/** `POST /api/erp/version`: one shape for all versions of Odoo, and the rules of the execute call. */
+/** Tests `POST /api/erp/version`: one shape for all versions of Odoo, and the rules of the execute call. */
 import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from './close-after-test.ts';

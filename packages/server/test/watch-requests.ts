@@ -1,4 +1,4 @@
-/** For tests: the requests and connections that servers of this process receive. */
+/** For tests: counts the requests and connections that servers of this process receive. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,8 +11,8 @@ function watch<Message>(channel: string, note: (message: Message) => void): void
 }
 
 /**
- * Counts the requests for a path during the current test: those that were received to their end, and those whose answer
- * was sent, or whose caller has left. Does not know the requests that the proxy reads without `node:http`.
+ * Counts the requests for a path during the current test: requests that were received completely, and requests whose
+ * answer was sent, or whose caller has left. Does not see requests that the proxy reads without `node:http`.
  */
 export function watchRequests(path: string): { received: number; closed: number } {
   const counts = { received: 0, closed: 0 };
@@ -27,7 +27,10 @@ export function watchRequests(path: string): { received: number; closed: number 
   return counts;
 }
 
-/** Counts the connections to the server at an address that are opened during the current test, and those closed again. */
+/**
+ * Counts the connections to the server at an address that are opened during the current test, and those that are closed
+ * again.
+ */
 export function watchConnections(url: string): { opened: number; closed: number } {
   const counts = { opened: 0, closed: 0 };
   const port = Number(new URL(url).port);

@@ -1,6 +1,8 @@
-/** Watches the turns of the event loop, to see whether others get their turn while work is done. */
+/** Watches the turns of the event loop, to see whether other work gets its turn meanwhile. */
 
-/** Runs the work, and calls the function in each turn of the event loop until its end, and then. */
+/**
+ * Runs the work. Calls the function in each turn of the event loop until the work has ended, and once more afterwards.
+ */
 export async function watchTurns<Result>(work: () => Promise<Result>, onTurn: () => void): Promise<Result> {
   let isOver = false;
   const tick = () => {

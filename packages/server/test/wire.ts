@@ -24,7 +24,7 @@ export async function createWire(target: string): Promise<Wire> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const lost = new WeakSet<Socket>();
-  /** In their order, which no bytes leave. */
+  /** Deliveries of bytes that are held back, in their order. */
   const held: (() => void)[] = [];
   let state: 'open' | 'cut' | 'frozen' = 'open';
   let delayMs = 0;

@@ -11,20 +11,23 @@ test.each([
   ['name', 'name', 0],
   ['nmae', 'name', 1],
   ['kitten', 'sitting', 3],
-  // A letter between two swapped ones: the swap and the insertion cannot be combined.
+  // A letter between two swapped ones: swap and insertion cannot be combined.
   ['ba', 'axb', 3],
 ])('from "%s" to "%s" there are %i edits', (left, right, edits) => {
   expect(createEditDistance(left)(right, Number.POSITIVE_INFINITY)).toBe(edits);
 });
 
-/** Few letters, so that texts have swaps and repetitions in common; lengths around those of one and two integers. */
+/**
+ * Few different letters, so that texts have swaps and repetitions in common. The lengths are around those of one and
+ * two integers.
+ */
 const letters = fc.constantFrom('a', 'b', 'c', 'é', '名');
 const text = fc.oneof(
   fc.string({ unit: letters, maxLength: 12 }),
   fc.string({ unit: letters, minLength: 28, maxLength: 36 }),
   fc.string({ unit: letters, minLength: 60, maxLength: 100 }),
 );
-/** Two texts of which one was made from the other by few edits, or two that have nothing to do with each other. */
+/** Two unrelated texts, or two of which one was made from the other by few edits. */
 const pair = fc.oneof(
   fc.tuple(text, text),
   fc
@@ -84,7 +87,7 @@ test('costs less than a quarter of the table for the longest names', async () =>
   await expectCpuBelow(1 / 4, compare, fillTables);
 });
 
-/** The distance as it is defined: between all prefixes of both texts. */
+/** Computes the distance by its definition, from the distances of all prefixes. */
 function fillTable(left: string, right: string): number {
   const width = right.length + 1;
   let beforePrevious = new Int32Array(width);

@@ -1,15 +1,19 @@
 /**
  * Edit distance in which two swapped letters count as one edit (optimal string alignment), by bits: Heikki Hyyrö, "A
- * Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances", 2003. It fills the usual table, of which
- * an integer holds 32 rows of a column, as their differences. The names are those of the paper. Pure.
+ * Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances", 2003. The algorithm fills the usual
+ * table; an integer holds the differences between 32 rows of a column. The names of variables are those of the paper.
+ * Pure.
  */
 
-/** Number of edits from the prepared text to `other`. If it is at least `limit`, any number from `limit` on. */
+/**
+ * Returns the number of edits from the prepared text to `other`, or, if that is at least `limit`, any number from
+ * `limit` on.
+ */
 export type MeasureEdits = (other: string, limit: number) => number;
 
 const BITS = 32;
 
-/** Prepares a text that is compared with many. */
+/** Prepares a text for comparisons with many others. */
 export function createEditDistance(text: string): MeasureEdits {
   const { length } = text;
   const blocks = Math.ceil(length / BITS);
@@ -30,7 +34,7 @@ export function createEditDistance(text: string): MeasureEdits {
     let distance = length;
     for (let column = 0; column < other.length; column++) {
       const pm = matches.get(other.charCodeAt(column)) ?? none;
-      // What a block hands to the next one. The row above the first one grows by one in each column.
+      // Bits that a block passes to the next one. The row above the first block grows by one in each column.
       let hpCarry = 1;
       let hnCarry = 0;
       let swapCarry = 0;
@@ -56,7 +60,7 @@ export function createEditDistance(text: string): MeasureEdits {
         d0[block] = zero;
       }
       before = pm;
-      // Each further letter can lower it by one.
+      // Each remaining letter can lower the distance by one.
       const least = distance - (other.length - column - 1);
       if (least >= limit) return least;
     }
@@ -64,7 +68,7 @@ export function createEditDistance(text: string): MeasureEdits {
   };
 }
 
-/** For each letter its positions in the text, as bits. */
+/** The positions of each letter in the text, as bits. */
 function findPositions(text: string, blocks: number): ReadonlyMap<number, Int32Array> {
   const positions = new Map<number, Int32Array>();
   for (let index = 0; index < text.length; index++) {

@@ -4,7 +4,7 @@ import { countCases } from '../../server/test/random-cases.ts';
 import { expectCpuBelow } from '../../server/test/time.ts';
 import { splitHeaderLines, trimBlanks } from './header-lines.ts';
 
-/** One line, by the grammar of RFC 9112 section 5. */
+/** Matches one line by the grammar of RFC 9112 section 5. */
 const LINE = /([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*\r\n/y;
 
 function splitByLine(text: string): string[] | null {
@@ -66,7 +66,7 @@ test.each(['a:', 'a: b\r\n', 'a', ' '])(
     const refuseShort = () => {
       for (let time = 0; time < 16; time++) refuse(short);
     };
-    // With backtracking, 16 times as long.
+    // A match with backtracking would take 16 times as long.
     await expectCpuBelow(4, () => refuse(long), refuseShort);
   },
 );

@@ -1,11 +1,11 @@
-/** The header lines of a request or an answer (RFC 9112 section 5). Pure. */
+/** Reads the header lines of a request or an answer (RFC 9112 section 5). Pure. */
 
-/** No space before the colon, no folded lines, no control characters, and every line ends with CR LF. */
+/** Matches valid lines: no space before the colon, no folded lines, no control characters, and CR LF at each end. */
 const HEADER_LINES = /(?:[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/y;
 
 /**
- * Names in lower case and values in turn, from `start` to the end of the text; null if a line is not a header. The
- * lines are checked together, because a match of each line takes much longer.
+ * Returns names in lower case and values in turn, from `start` to the end of the text; null if a line is not a header.
+ * Checks all lines by one match, because a match for each line takes much longer.
  */
 export function splitHeaderLines(text: string, start: number): string[] | null {
   HEADER_LINES.lastIndex = start;

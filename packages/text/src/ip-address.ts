@@ -4,16 +4,16 @@
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** 4 or 16 bytes. */
+/** The 4 or 16 bytes of an address. */
 export type AddressBytes = readonly number[];
 
-/** A CIDR: the addresses whose first `bits` bits are those of `bytes`. */
+/** A CIDR, which contains the addresses whose first `bits` bits are those of `bytes`. */
 export interface AddressBlock {
   bytes: AddressBytes;
   bits: number;
 }
 
-/** ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps it. */
+/** The block ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps such addresses. */
 export const IPV4_MAPPED: AddressBlock = {
   bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0],
   bits: 96,
@@ -21,8 +21,8 @@ export const IPV4_MAPPED: AddressBlock = {
 
 /**
  * Parses the strict textual form. An IPv4-mapped IPv6 address becomes the IPv4 address to which the kernel connects.
- * Octal, hexadecimal and short IPv4 forms are refused: URL parsing has normalised them before, and the meaning of any
- * others is ambiguous (CVE-2021-28918).
+ * Returns null for octal, hexadecimal and short IPv4 forms: URL parsing has normalised those in URLs, and any others
+ * are ambiguous (CVE-2021-28918).
  */
 export function parseAddress(text: string): AddressBytes | null {
   if (isIPv4(text)) return text.split('.').map(Number);
@@ -33,7 +33,7 @@ export function parseAddress(text: string): AddressBytes | null {
 }
 
 /**
- * `text` must pass isIPv6. ipaddr.js is not used: it reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as the
+ * `text` must pass isIPv6. ipaddr.js is not used: it reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as a
  * mapped address.
  */
 function parseV6(text: string): number[] {
@@ -60,7 +60,7 @@ export function parseBlock(text: string): AddressBlock | null {
   const bitsWritten = isIPv6(address) ? 128 : 32;
   const suffix = slash === -1 ? String(bitsWritten) : text.slice(slash + 1);
   if (!/^(0|[1-9]\d{0,2})$/.test(suffix)) return null;
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8
+  // `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
   const bits = Number(suffix) - (bitsWritten - bytes.length * 8);
   if (bits < 0 || bits > bytes.length * 8) return null;
   const hasHostBits = bytes.some((byte, index) => (byte & ~maskOf(index, bits) & 0xff) !== 0);

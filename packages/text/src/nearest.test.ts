@@ -62,7 +62,7 @@ describe('the nearest name of a short list', () => {
   });
 });
 
-/** Fields of a contact without Invoicing and Sales. */
+/** Fields of a contact in an Odoo without Invoicing and Sales. */
 const CONTACT = [
   ...[
     'active',
@@ -180,7 +180,7 @@ describe('near names', () => {
   });
 
   test('without shared words are those within one edit for each three letters, sorted by edits', () => {
-    // A word of these letters shares no prefix of four letters and 60 % with another, unless edits are fewer.
+    // Words that share no prefix of four letters and 60 %, unless the number of edits is smaller, too.
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 3, maxLength: 5 });
     fc.assert(
       fc.property(word, fc.uniqueArray(word, { maxLength: 30 }), (name, known) => {

@@ -1,29 +1,29 @@
 /**
  * Finds the known names that a misspelt or guessed one may stand for, in any list of names. A name is near if it
- * differs by few letters for its length, or if it shares a word (docs/decisions/0027-nearest-names.md).
+ * differs by few letters in relation to its length, or if it shares a word (docs/decisions/0027-nearest-names.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createEditDistance, type MeasureEdits } from './edit-distance.ts';
 
 export interface NearestOptions<Name extends string> {
-  /** Asked only about names that would be among the result. */
+  /** Called only for names that would be part of the result. */
   accepts?: (candidate: Name) => boolean;
-  /** Other texts that stand for a known name, such as its label. */
+  /** Other texts for a known name, such as its label. */
   listOtherTexts?: (candidate: Name) => readonly string[];
 }
 
 /**
- * The nearest name, or the one with the fewest edits if none is near: for short lists, such as the members of an
- * object. `known` must not be empty. The first of equally similar names is returned.
+ * Returns the nearest name, or, if none is near, the one with the fewest edits. For short lists, such as the members of
+ * an object. `known` must not be empty. The first of equally similar names is returned.
  */
 export function findNearestName<Name extends string>(name: string, known: readonly Name[]): Name {
   return findNearestNames(name, known, 1)[0] ?? findClosestName(name, known);
 }
 
 /**
- * Up to `max` known names that are near, the most similar one first; none if none is near. Equally similar names keep
- * their order. Very long names are never near. The cost grows with the length of `known`: for long
- * lists use {@link findNearestOfMany}.
+ * Returns up to `max` near names, the most similar one first; an empty list if no name is near. Equally similar names
+ * keep their order. Very long names are never near. The time grows with the length of `known`: for long lists use
+ * {@link findNearestOfMany}.
  */
 export function findNearestNames<Name extends string>(
   name: string,
@@ -45,10 +45,13 @@ export function findNearestNames<Name extends string>(
   return best.map(({ candidate }) => candidate);
 }
 
-/** Number of names that are compared before other work gets its turn: a few milliseconds with all their texts. */
+/**
+ * Number of names that are compared before other work gets its turn. With all their texts, this takes a few
+ * milliseconds.
+ */
 const SLICE = 100;
 
-/** As {@link findNearestNames}, for lists of any length: other work runs in between. */
+/** Like {@link findNearestNames}, for lists of any length: other work runs in between. */
 export async function findNearestOfMany<Name extends string>(
   name: string,
   known: readonly Name[],
@@ -58,29 +61,29 @@ export async function findNearestOfMany<Name extends string>(
   let nearest: Name[] = [];
   for (let start = 0; start < known.length; start += SLICE) {
     if (start > 0) await nextTurn();
-    // The best names so far stand first, so that equally similar ones keep their order.
+    // The best names so far come first, so that equally similar ones keep their order.
     nearest = findNearestNames(name, [...nearest, ...known.slice(start, start + SLICE)], max, options);
   }
   return nearest;
 }
 
-/** The cost grows with the lengths, and a name may come from a hostile caller. */
+/** Longer names are cut: the time grows with the length, and a name may come from a hostile caller. */
 const NAME_LENGTH_MAX = 64;
 const CANDIDATE_LENGTH_MAX = 256;
-/** One edit is near for each so many letters, and for fewer. */
+/** One edit is allowed for this many letters. At least one is always allowed. */
 const LETTERS_PER_EDIT = 3;
-/** Shorter words stand for too much to be compared. */
+/** Shorter words are too common to be compared. */
 const WORD_LENGTH_MIN = 3;
 const PREFIX_LENGTH_MIN = 4;
-/** Share of the longer word that two words must begin with. */
+/** Minimum length of a common prefix, as a share of the longer word. */
 const PREFIX_SHARE_MIN = 0.6;
-/** Words that so many names have that sharing one says nothing. */
+/** Words that occur in so many names that sharing one means nothing. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(['has', 'ids', 'res', 'count', 'studio']);
 
 interface Wanted {
   text: string;
   words: readonly string[];
-  /** What its telling words begin with. A text without one of these shares no word. */
+  /** The beginnings of its significant words. A text that contains none of them shares no word. */
   starts: readonly string[];
   measureEdits: MeasureEdits;
   /** Maximum number of edits. */
@@ -105,7 +108,10 @@ function isTelling(word: string): boolean {
   return word.length >= WORD_LENGTH_MIN && !COMMON_WORDS.has(word);
 }
 
-/** By how many letters a text differs; a number from `limit` on if that many, and infinity if it is not near. */
+/**
+ * The number of letters by which a text differs, or a number from `limit` on if it is at least `limit`; infinity if the
+ * text is not near.
+ */
 function measureDifference(wanted: Wanted, candidate: string, limit: number): number {
   const { text, measureEdits, editsMax } = wanted;
   if (candidate.length > CANDIDATE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
@@ -115,7 +121,7 @@ function measureDifference(wanted: Wanted, candidate: string, limit: number): nu
   return Math.min(edits <= editsMax ? edits : Number.POSITIVE_INFINITY, compareWords(wanted, other));
 }
 
-/** Number of letters of both names that the other one lacks; infinity if they share no word. */
+/** Number of letters that only one of the two names has; infinity if they share no word. */
 function compareWords({ words, starts }: Wanted, other: string): number {
   if (!starts.some((start) => other.includes(start))) return Number.POSITIVE_INFINITY;
   const rest = splitWords(other);
@@ -134,7 +140,7 @@ function compareWords({ words, starts }: Wanted, other: string): number {
   return isNear ? letters + rest.join('').length : Number.POSITIVE_INFINITY;
 }
 
-/** The same word, or else one that begins alike, such as `categ` and `category`. */
+/** Index of the same word, or else of one with a common prefix, such as `categ` and `category`; -1 if there is none. */
 function findSimilarWord(word: string, others: readonly string[]): number {
   const same = others.indexOf(word);
   if (same !== -1 || word.length < PREFIX_LENGTH_MIN) return same;
@@ -144,7 +150,7 @@ function findSimilarWord(word: string, others: readonly string[]): number {
   });
 }
 
-/** Length of the prefix that both have. */
+/** Length of the common prefix. */
 function countSharedLetters(left: string, right: string): number {
   const end = Math.min(left.length, right.length);
   let length = 0;

@@ -1,12 +1,12 @@
-/** Reading the admin API through the cache of TanStack Query. A key of the cache is the request itself. */
+/** Reads the admin API through the cache of TanStack Query. The cache is keyed by the request itself. */
 
 import type { Page } from '@erp-proxy/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { type Query, send } from './send.ts';
 
 /**
- * Options for `useQuery`. What was read stays visible while another page of it or other filters load. All queries below
- * a path are made stale by `invalidateQueries({ queryKey: [path] })`.
+ * Options for `useQuery`. The previous answer stays visible while another page of the list, or other filters, load. All
+ * queries below a path are made stale by `invalidateQueries({ queryKey: [path] })`.
  */
 export function readAdmin<Answer>(path: string, query: Query = {}) {
   const [, resource = ''] = path.split('/');
@@ -20,7 +20,7 @@ export function readAdmin<Answer>(path: string, query: Query = {}) {
 const PAGE_ROWS = 500;
 const ROWS_MAX = 10_000;
 
-/** All pages of a list, up to about {@link ROWS_MAX} rows. `isWhole` is false if there are more. */
+/** Reads all pages of a list, up to about {@link ROWS_MAX} rows. `isWhole` is false if there are more. */
 export function readAllAdmin<Item>(path: string, query: Query) {
   return queryOptions({
     queryKey: [path, 'all', query],

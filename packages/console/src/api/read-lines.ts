@@ -1,6 +1,6 @@
-/** Reads an answer of JSON lines while it arrives. */
+/** Reads an answer of JSON lines line by line, while it arrives. */
 
-/** Calls back for each line. Throws if a line is not JSON, or if the answer breaks off. */
+/** Calls `onLine` for each line. Throws if a line is not JSON, or if the answer breaks off. */
 export async function readLines(
   body: ReadableStream<Uint8Array>,
   onLine: (value: unknown) => void,

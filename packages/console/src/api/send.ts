@@ -1,15 +1,15 @@
 /**
- * Sends requests to the admin API. A request that the session's end refuses waits until the person has signed in again,
- * and is sent once more: what a form holds is not lost. Knows no route.
+ * Sends requests to the admin API. A request that is refused because the session has ended waits until the person has
+ * signed in again, and is sent once more, so that input in a form is not lost. Knows no route.
  */
 import type { Problem } from '@erp-proxy/contract';
 import { ROOT } from './root.ts';
 import { renewSession } from './session.ts';
 
-/** A request below `/admin/v1`, as forms build it and as the page shows it to copy. */
+/** A request below `/admin/v1`. Forms build it, and pages show it as code to copy. */
 export interface AdminRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`, with escaped segments. */
+  /** Path below `/admin/v1`, with escaped segments. */
   path: string;
   query?: Query | undefined;
   body?: unknown;
@@ -34,14 +34,17 @@ export class ProblemError extends Error {
 
 const ADMIN_PATH = '/admin/v1';
 
-/** Returns the parsed answer; undefined for an empty one. Throws a ProblemError, or a TypeError without an answer. */
+/**
+ * Returns the parsed answer; undefined for an empty one. Throws a ProblemError for an error, or a TypeError if there is
+ * no answer.
+ */
 export async function send<Answer>(request: AdminRequest, signal?: AbortSignal): Promise<Answer> {
   const response = await sendRaw(request, signal);
   if (!response.ok) throw await readProblem(response);
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
-/** As {@link send}, for answers that are streamed or not JSON. `headers` are sent in addition. */
+/** Like {@link send}, but for answers that are streamed or not JSON. `headers` are sent in addition. */
 export async function sendRaw(
   request: AdminRequest,
   signal?: AbortSignal,
@@ -57,12 +60,12 @@ export async function sendRaw(
   return response;
 }
 
-/** The address of a request for this page. */
+/** The address of a request, for use by this page. */
 export function locate(request: Pick<AdminRequest, 'path' | 'query'>): string {
   return ROOT.slice(0, -1) + printUrl(request);
 }
 
-/** Path and query below the address of the proxy. Members that are undefined or empty are left out. */
+/** Path and query of a request, below the address of the proxy. Omits query members that are undefined or empty. */
 export function printUrl({ path, query = {} }: Pick<AdminRequest, 'path' | 'query'>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

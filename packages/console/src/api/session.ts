@@ -1,17 +1,17 @@
 /**
- * The session of the administrator, and who waits for it. `renewSession` opens the sign-in form above the page and
- * resolves once the person has signed in. Knows no component.
+ * The session of the administrator, and the requests that wait for a new one. `renewSession` opens the sign-in form
+ * above the page, and resolves when the person has signed in. Knows no component.
  */
 import type { Problem } from '@erp-proxy/contract';
 import { ROOT } from './root.ts';
 
 export type SessionState =
-  /** Not asked yet. */
+  /** The session was not checked yet. */
   | { state: 'unknown' }
   | { state: 'open' }
   /** Nobody has signed in since the page was opened. */
   | { state: 'closed' }
-  /** It ended while the page was in use; requests wait. */
+  /** The session ended while the page was in use; requests wait. */
   | { state: 'ended' }
   /** Nobody can sign in: `reason` says why. */
   | { state: 'unavailable'; reason: string };
@@ -26,13 +26,13 @@ export function readSession(): SessionState {
   return current;
 }
 
-/** Calls back after each change. Returns a function that ends this. */
+/** Calls `listener` after each change. Returns a function that stops this. */
 export function watchSession(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Asks whether there is a session. */
+/** Asks the proxy whether there is a session. */
 export async function checkSession(): Promise<void> {
   let response: Response;
   try {
@@ -45,7 +45,7 @@ export async function checkSession(): Promise<void> {
   else change({ state: 'unavailable', reason: await readDetail(response) });
 }
 
-/** Rejects with an Error whose message is for the person. */
+/** Rejects with an Error whose message is shown to the person. */
 export async function signIn(credentials: { token: string } | { code: string }): Promise<void> {
   const response = await fetch(SESSION_URL, {
     method: 'POST',

@@ -1,8 +1,8 @@
-/** An administrative act as a mutation. */
+/** Sends a change to the admin API, as a mutation of TanStack Query. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type AdminRequest, ProblemError, send } from './send.ts';
 
-/** Statuses that say that what is shown has changed since it was read. */
+/** Statuses that mean that the shown data has changed since it was read. */
 const STALE = [404, 409, 412];
 
 export interface Act {
@@ -13,8 +13,8 @@ export interface Act {
 }
 
 /**
- * `run` sends the request, then makes what is shown of `resources` (`/keys`, …) stale. `error` stays until `reset` is
- * called or the act succeeds. What is being sent is not sent a second time by a double click.
+ * `run` sends the request, then marks the shown data of `resources` (`/keys`, …) as stale. `error` stays until `reset`
+ * is called or a request succeeds. A double click does not send the same request twice.
  */
 export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void): Act {
   const queryClient = useQueryClient();
@@ -30,7 +30,7 @@ export function useAct<Answer>(resources: readonly string[], onDone?: (answer: A
       if (error instanceof ProblemError && STALE.includes(error.problem.status)) void refresh();
     },
   });
-  // `isPending` comes too late for a double click.
+  // `isPending` changes too late to stop the second click of a double click.
   const isBeingSent = (request: AdminRequest) =>
     queryClient.isMutating({
       predicate: ({ state }) => JSON.stringify(state.variables) === JSON.stringify(request),

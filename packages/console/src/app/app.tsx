@@ -9,10 +9,10 @@ import { resolveColors, theme } from './theme.ts';
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A proxy on this machine answers without a network: the browser's word that it is offline is no reason to wait.
+      // Does not wait while the browser reports that it is offline: a proxy on this machine answers without a network.
       networkMode: 'always',
       staleTime: 5_000,
-      // A problem is an answer; only a lost connection may heal by itself.
+      // A problem is a final answer; only after a lost connection does a retry help.
       retry: (count, error) => !(error instanceof ProblemError) && count < 2,
     },
     mutations: { networkMode: 'always' },

@@ -1,7 +1,7 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 
-/** Replaces a page that could not be loaded or drawn. */
+/** Shown instead of a page that could not be loaded or rendered. */
 export function FailedPage({ error, reset }: ErrorComponentProps) {
   return (
     <Stack gap="xs" align="flex-start">

@@ -86,7 +86,7 @@ function Shell({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      {/* Links that are not seen are no stops of the Tab key. */}
+      {/* Hidden links must not be reached by the Tab key. */}
       <AppShell.Navbar p="xs" inert={isNarrow && !isOpen}>
         <AppShell.Section
           grow

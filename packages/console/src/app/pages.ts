@@ -1,4 +1,4 @@
-/** The pages of the navigation, in its order. */
+/** The pages in the navigation, in their order. */
 import type { IconName } from '../parts/icon.tsx';
 
 export const PAGES = [

@@ -1,4 +1,4 @@
-/** The route that all pages are below: it draws the frame around them. */
+/** The parent route of all pages, which renders the frame around them. */
 import { createRootRoute } from '@tanstack/react-router';
 import { Frame } from './frame.tsx';
 

@@ -1,4 +1,7 @@
-/** The pages of the console. A route has the filters of its page; the code of a page loads when it is opened. */
+/**
+ * The pages of the console. Each route defines the filters of its page. The code of a page loads when the page is
+ * opened.
+ */
 import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router';
 import { ROOT } from '../api/root.ts';
 import { approvalRoute, approvalsRoute } from '../pages/approvals/route.ts';

@@ -2,7 +2,7 @@ import { Alert, Button, PasswordInput, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { signIn } from '../api/session.ts';
 
-/** Asks for the admin token. */
+/** A form that asks for the admin token. */
 export function SignInForm() {
   const [token, setToken] = useState('');
   const [failure, setFailure] = useState<string | null>(null);

@@ -1,4 +1,4 @@
-/** What a person sees who has not signed in, or cannot. */
+/** The page for a person who has not signed in, or cannot sign in. */
 import { Alert, Center, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -52,7 +52,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
 
 /**
  * Signs in by the link that the proxy has printed: `/sign-in#code=…`. The code leaves the address bar at once. Returns
- * why that failed.
+ * why signing in failed.
  */
 function useCodeOfLink(): string | null {
   const navigate = useNavigate();

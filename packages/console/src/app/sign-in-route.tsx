@@ -1,6 +1,6 @@
 /**
- * `/sign-in`, the address of the link that the proxy prints. The frame shows the form there to a person who has no
- * session. With a session, there is nothing to do: the overview follows, and the code of a link leaves the address bar.
+ * `/sign-in`, the address in the link that the proxy prints. If there is no session, the frame shows the sign-in form.
+ * With a session, the page goes to the overview, which removes the code of the link from the address bar.
  */
 import { createRoute, Navigate } from '@tanstack/react-router';
 import { rootRoute } from './root-route.ts';

@@ -1,12 +1,12 @@
-/** Colours, fonts and defaults of components. Fonts are those of the system: nothing is loaded from elsewhere. */
+/** Colours, fonts and defaults of components. Uses fonts of the system, so nothing is loaded from elsewhere. */
 import { Anchor, type CSSVariablesResolver, createTheme, Drawer, Modal } from '@mantine/core';
 
-/** For those who do not see its cross. */
+/** A name for people who do not see the cross of the button. */
 const CLOSE = { 'aria-label': 'Close' };
 
 export const theme = createTheme({
   primaryColor: 'indigo',
-  // In dark mode a lighter shade keeps the contrast of text that WCAG AA asks for.
+  // In dark mode, the text needs a lighter shade for the contrast that WCAG AA requires.
   primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
@@ -15,20 +15,23 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // A link has the size of the text around it.
+    // Makes links the size of the text around them.
     Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: CLOSE } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: CLOSE } }),
   },
 });
 
-/** Secondary text, links, and text on light backgrounds, as dark as WCAG AA asks for. Mantine's own is lighter. */
+/**
+ * Secondary text, links, and text on light backgrounds, with the contrast that WCAG AA requires. Mantine's own colours
+ * are lighter.
+ */
 export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
-    // Also in a row that the pointer is over.
+    // Dark enough also in a row under the pointer.
     '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     ...Object.fromEntries(
       Object.keys(colors).flatMap((name) => [
@@ -41,7 +44,7 @@ export const resolveColors: CSSVariablesResolver = ({ colors }) => ({
     ),
   },
   dark: {
-    // Also in a row that is selected, or that the pointer is over.
+    // Light enough also in a row that is selected or under the pointer.
     '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-error': 'var(--mantine-color-red-4)',

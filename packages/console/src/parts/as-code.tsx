@@ -7,11 +7,11 @@ import { printCurl, printTypescript } from './print-request.ts';
 
 interface AsCodeProps {
   request: AdminRequest;
-  /** The command that does the same, without `npx erp-proxy`. Null: there is none. */
+  /** The corresponding command, without `npx erp-proxy`; null if there is none. */
   command: string | null;
 }
 
-/** A button that shows how to do the same without the console. Secrets of the request are replaced by variables. */
+/** A button that shows how to send the same request without the console. Variables replace the request's secrets. */
 export function AsCode({ request, command }: AsCodeProps) {
   return (
     <Popover width="min(640px, 92vw)" position="bottom-end" shadow="md" trapFocus>

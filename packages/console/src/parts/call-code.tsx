@@ -9,7 +9,7 @@ const LANGUAGES = [
   { label: 'PHP', print: printPhp },
 ];
 
-/** A call as a program of the language of choice. */
+/** Shows a call as a program, in a language that the person chooses. */
 export function CallCode(printed: PrintedCall) {
   return (
     <Tabs defaultValue="curl" keepMounted={false}>

@@ -6,7 +6,7 @@ interface CallsLinkProps {
   [name: string]: any;
 }
 
-/** A link to the calls that match, for `renderRoot` of a component. */
+/** A link to the calls that match the filters, for `renderRoot` of a component. */
 export function CallsLink({ filters, ...props }: CallsLinkProps) {
   return <Link {...props} to="/calls" search={filters} />;
 }

@@ -2,7 +2,7 @@ import { cutText } from '@erp-proxy/contract';
 import { Group, Text } from '@mantine/core';
 import { CopyText } from './copy-text.tsx';
 
-/** A page stays fast with any text: more than this is not drawn. */
+/** Longer texts are cut, so that a page stays fast. */
 const LENGTH_MAX = 2_000;
 
 interface ClippedTextProps {
@@ -10,7 +10,7 @@ interface ClippedTextProps {
   label: string;
 }
 
-/** Text from Odoo or from a caller, as data. A long one is clipped, and can be copied whole. */
+/** Shows text from Odoo or from a caller as data. A long text is cut, and can be copied whole. */
 export function ClippedText({ text, label }: ClippedTextProps) {
   if (text.length <= LENGTH_MAX) return <span className="data">{text}</span>;
   return (

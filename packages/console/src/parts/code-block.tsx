@@ -1,7 +1,7 @@
 import { Box, Code } from '@mantine/core';
 import { CopyText } from './copy-text.tsx';
 
-/** Code to copy. Long lines scroll. */
+/** Shows code with a button to copy it. Long lines scroll. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <Box pos="relative">

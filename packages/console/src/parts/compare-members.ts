@@ -6,7 +6,7 @@ export interface MemberDifference {
   mine: unknown;
 }
 
-/** The members that both of us have changed since `base` was read, each to something else. */
+/** The members that both sides have changed since `base` was read, to different values. */
 export function compareMembers<Members extends object>(
   base: Members,
   theirs: Members,
@@ -19,7 +19,7 @@ export function compareMembers<Members extends object>(
     .filter(({ theirs, mine }) => !isSame(theirs, mine));
 }
 
-/** The members of `draft` that differ from `base`: what a change has to send. */
+/** The members of `draft` that differ from `base`, which are those that a change must send. */
 export function pickChanges<Draft extends object>(base: object, draft: Draft): Partial<Draft> {
   const known = base as Record<string, unknown>;
   return Object.fromEntries(
@@ -27,7 +27,7 @@ export function pickChanges<Draft extends object>(base: object, draft: Draft): P
   ) as Partial<Draft>;
 }
 
-/** Whether two values of JSON are the same. The order of members does not count. */
+/** True if two JSON values are equal. The order of members does not matter. */
 export function isSame(one: unknown, other: unknown): boolean {
   return printSorted(one) === printSorted(other);
 }

@@ -8,20 +8,20 @@ import { useCloseWhenDone } from './use-close-when-done.ts';
 
 interface ConfirmButtonProps extends ButtonProps {
   label: string;
-  /** What happens, and whether it can be undone. */
+  /** Says what will happen, and whether it can be undone. */
   consequence: ReactNode;
-  /** Runs the act. */
+  /** Called when the person confirms. */
   onConfirm: () => void;
   isPending: boolean;
   error: Error | null;
   onDismiss: () => void;
-  /** The same without the console. */
+  /** The same action by a request and a command. */
   code?: { request: AdminRequest; command: string | null };
-  /** Of the button that runs the act. Default: red. */
+  /** Colour of the button that confirms. Default: red. */
   confirmColor?: string;
 }
 
-/** A button whose act is asked about first. The question stays open while the act fails. */
+/** A button that asks for confirmation. The dialog stays open if the action fails. */
 export function ConfirmButton({
   label,
   consequence,

@@ -5,16 +5,16 @@ import { Icon } from './icon.tsx';
 import { printJson } from './print-json.ts';
 
 interface ConflictAlertProps {
-  /** What they have changed and I would undo. */
+  /** The changes of somebody else that this person's changes would overwrite. */
   differences: readonly MemberDifference[];
-  /** Throws my changes away. */
+  /** Discards this person's changes. */
   onTakeTheirs: () => void;
-  /** Saves my changes to the newest version. */
+  /** Saves this person's changes on top of the newest version. */
   onKeepMine: () => void;
   isPending: boolean;
 }
 
-/** Somebody else has changed the object since the form was opened. Nothing was saved yet. */
+/** Says that somebody else has changed the object since the form was opened, and that nothing was saved. */
 export function ConflictAlert({ differences, onTakeTheirs, onKeepMine, isPending }: ConflictAlertProps) {
   return (
     <Alert

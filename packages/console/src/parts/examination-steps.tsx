@@ -25,7 +25,7 @@ const TITLES: Record<string, string> = {
   time: 'Round trip',
 };
 
-/** The checks of a server, as they are found. */
+/** Shows the checks of a server, each as soon as it is found. */
 export function ExaminationSteps({ run, onDismiss }: { run: ExaminationRun; onDismiss: () => void }) {
   const { isRunning, checks, examination, error } = run;
   if (!isRunning && checks.length === 0 && error === null) return null;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import './facts.css';
 
-/** What is known about an object, as pairs of a name and a value. */
+/** Shows the facts of an object, as pairs of a name and a value. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">

@@ -1,7 +1,7 @@
-/** Finds the faults of a member in a problem, so that a form shows each beside its input. */
+/** Finds the faults of a member in a problem, so that a form can show them beside the input. */
 import { ProblemError } from '../api/send.ts';
 
-/** For the `error` of an input: what is wrong with the member, or with something in it. */
+/** For the `error` of an input: the faults of the member, or of a value within it. */
 export function findFault(error: Error | null, member: string): string | undefined {
   const faults = error instanceof ProblemError ? (error.problem.faults ?? []) : [];
   const found = faults

@@ -1,4 +1,4 @@
-/** Icons as strokes in a square of 24 units. */
+/** Icons, drawn as strokes in a square of 24 units. */
 
 const SHAPES = {
   approval: 'M9 12l2 2 4-4M12 3l8 3v6c0 4.5-3.2 7.8-8 9-4.8-1.2-8-4.5-8-9V6z',
@@ -29,7 +29,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** Decorative: the element around it has the name. */
+/** A decorative icon. The element around it must have the accessible name. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -4,7 +4,7 @@ import { useKeyNames } from './key-names.ts';
 
 interface KeyLinkProps {
   id: string;
-  /** Shown in place of the id. */
+  /** Shown instead of the id. */
   name?: string | undefined;
 }
 
@@ -21,7 +21,10 @@ export function KeyLink({ id, name }: KeyLinkProps) {
   );
 }
 
-/** As {@link KeyLink}, with the name of the key. For a page that shows one key: a list asks for all its names at once. */
+/**
+ * Like {@link KeyLink}, with the name of the key. For a page that shows one key only: a list asks for all names at
+ * once.
+ */
 export function NamedKeyLink({ id }: Pick<KeyLinkProps, 'id'>) {
   const names = useKeyNames([id]);
   return <KeyLink id={id} name={names[id]} />;

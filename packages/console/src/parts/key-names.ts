@@ -1,18 +1,18 @@
-/** Names of client keys by their ids, for lists whose rows have ids only. */
+/** Names of client keys by id, for lists whose rows have ids only. */
 import type { KeyNamesView } from '@erp-proxy/contract';
 import { keepPreviousData, type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { send } from '../api/send.ts';
 
 export type KeyNames = Readonly<Record<string, string>>;
 
-/** As many as one request may ask for. */
+/** Maximum ids of one request. */
 const IDS_MAX = 100;
 const FRESH_MS = 60_000;
 const NONE: KeyNames = {};
 
 /**
- * The names of these keys. A name that is not known yet is left out, and lists show the id instead. Ids are asked for
- * together, each once.
+ * Returns the names of these keys. An unknown name is left out, and lists show the id instead. All ids are sent in one
+ * request, each once.
  */
 export function useKeyNames(ids: readonly (string | null)[]): KeyNames {
   const asked = [...new Set(ids.filter((id) => id !== null && isStoredKey(id)))].sort() as string[];
@@ -20,7 +20,7 @@ export function useKeyNames(ids: readonly (string | null)[]): KeyNames {
   return data;
 }
 
-/** Not the id of a token, `<issuer>/<subject>`, nor that of calls that administrators make without a key. */
+/** False for the id of a token, `<issuer>/<subject>`, and for that of an administrator's call without a key. */
 export function isStoredKey(id: string): boolean {
   return /^\w+$/.test(id) && id !== 'proxy';
 }

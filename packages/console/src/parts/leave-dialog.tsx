@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 interface LeaveDialogProps {
   isOpen: boolean;
   title: string;
-  /** The label of the button that loses the input. */
+  /** Label of the button that discards the input. */
   act: string;
   onStay: () => void;
   onLeave: () => void;

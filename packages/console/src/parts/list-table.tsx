@@ -2,18 +2,18 @@ import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface ListTableProps {
-  /** Its accessible name. */
+  /** The accessible name. */
   label: string;
   columns: readonly string[];
   isLoading: boolean;
   isEmpty: boolean;
-  /** Shown if there are no rows: why, and what to do. */
+  /** Shown if there are no rows: says why, and what to do. */
   empty: ReactNode;
-  /** The rows. */
+  /** The rows of the table. */
   children: ReactNode;
 }
 
-/** The table of a list. On narrow screens it scrolls sideways. */
+/** A table for a list. On narrow screens it scrolls sideways. */
 export function ListTable({ label, columns, isLoading, isEmpty, empty, children }: ListTableProps) {
   if (isLoading) {
     return (

@@ -1,6 +1,6 @@
-/** Times of inputs, which are in the zone of the browser and have no zone. Pure. */
+/** Converts times of inputs, which have no time zone: they are in that of the browser. Pure. */
 
-/** For an input of type `datetime-local`; empty for null. */
+/** Prints a time for an input of type `datetime-local`; empty for null. */
 export function printLocalTime(at: string | null): string {
   if (at === null) return '';
   const time = new Date(at);
@@ -11,7 +11,7 @@ export function printLocalTime(at: string | null): string {
 
 const COMPLETE = /^\d{4,6}-\d\d-\d\dT\d\d:\d\d/;
 
-/** ISO 8601 in UTC; null for an input that is empty or incomplete. */
+/** Returns ISO 8601 in UTC; null for an input that is empty or incomplete. */
 export function readLocalTime(text: string): string | null {
   const time = COMPLETE.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : new Date(time).toISOString().replace('.000Z', 'Z');

@@ -3,11 +3,11 @@ import { Button, Code, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { CopyText } from './copy-text.tsx';
 
-/** Longer texts freeze the layout of a page. */
+/** Longer texts would freeze the page's layout. */
 const SHOWN_MAX = 4_000;
 const STEP = 40_000;
 
-/** A text that others wrote, of any length: a part of it is shown, all of it can be copied. */
+/** Shows the beginning of a text from others, of any length. All of it can be copied. */
 export function LongText({ text, label }: { text: string; label: string }) {
   const [shown, setShown] = useState(SHOWN_MAX);
   return (

@@ -1,4 +1,4 @@
-/** Choosing a stored object. The server searches: there may be thousands. */
+/** Chooses a stored object. The server searches, because there may be thousands. */
 import { Combobox, Loader, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -9,10 +9,10 @@ interface ObjectSelectProps<Item> {
   label: string;
   description?: string;
   placeholder?: string;
-  /** The list of the admin API, such as `/instances`, which takes `search`. */
+  /** Path of a list in the admin API that takes `search`, such as `/instances`. */
   path: string;
   filters?: Query;
-  /** What is chosen, and may be typed. */
+  /** Returns the id of an item, which may also be typed. */
   idOf: (item: Item) => string;
   describe: (item: Item) => string;
   value: string;

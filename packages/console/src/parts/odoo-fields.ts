@@ -1,4 +1,4 @@
-/** Fields of models as `fields_get` describes them. */
+/** Descriptions of fields, as `fields_get` returns them. */
 import type { Json } from '@erp-proxy/contract';
 
 export interface FieldInfo {
@@ -13,7 +13,7 @@ export interface FieldInfo {
 
 export type FieldTable = Record<string, FieldInfo>;
 
-/** The attributes that the pages read. */
+/** The attributes of fields that the pages use. */
 export const FIELD_ATTRIBUTES = [
   'string',
   'type',

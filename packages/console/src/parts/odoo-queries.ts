@@ -1,20 +1,23 @@
-/** What forms ask Odoo for: models, fields, names of records. No policy restricts these calls of the administrator. */
+/**
+ * The calls by which forms read models, fields and names of records from Odoo. They are the administrator's own: no
+ * policy restricts them.
+ */
 import type { ErpInstance, ExecuteAnswer } from '@erp-proxy/contract';
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { sendRaw } from '../api/send.ts';
 import { FIELD_ATTRIBUTES, type FieldInfo, type FieldTable } from './odoo-fields.ts';
 import type { CallParts } from './print-call.ts';
 
-/** The server that a form is for. */
+/** The Odoo server of a form. */
 export interface OdooServer {
   instance: { name: string } | ErpInstance;
-  /** Tells servers apart, without a secret: part of the keys of the cache. */
+  /** Distinguishes servers in keys of the cache, without a secret. */
   identity: string;
 }
 
 const STALE_MS = 300_000;
 const MODELS_MAX = 30;
-/** More than an Odoo with all of its applications has. */
+/** More models than an Odoo with all of its applications has. */
 const ALL_MODELS_MAX = 5_000;
 const NAMES_MAX = 20;
 
@@ -26,7 +29,7 @@ async function callOdoo<Result>(server: OdooServer, call: CallParts, signal: Abo
   return answer.result as Result;
 }
 
-/** Without a server nothing is asked. */
+/** Creates the query for a call. Without a server, nothing is sent. */
 function ask<Result>(server: OdooServer | null, question: string, call: CallParts) {
   return queryOptions({
     queryKey: ['odoo', server?.identity, question, call],
@@ -40,7 +43,7 @@ function ask<Result>(server: OdooServer | null, question: string, call: CallPart
   });
 }
 
-/** Models whose technical name or label has the text. */
+/** Models whose technical name or label contains the text. */
 export function readModels(server: OdooServer | null, text: string) {
   return ask<{ model: string; name: string }[]>(server, 'models', {
     model_id: 'ir.model',
@@ -72,7 +75,7 @@ export function readFields(server: OdooServer | null, model: string) {
 
 /** The fields of the model that a path leads to, and the field at its end, if there is one. */
 export interface PathFields {
-  /** `partner_id.` for the path `partner_id.name`. */
+  /** The path up to its last dot: `partner_id.` for `partner_id.name`. */
   prefix: string;
   table: FieldTable;
   field: FieldInfo | undefined;
@@ -99,7 +102,7 @@ export function readPath(queryClient: QueryClient, server: OdooServer | null, mo
   });
 }
 
-/** Records whose name has the text, as pairs of id and name. */
+/** Records whose name contains the text, as pairs of id and name. */
 export function searchNames(server: OdooServer | null, model: string, text: string) {
   return ask<[number, string][]>(server, 'names', {
     model_id: model,

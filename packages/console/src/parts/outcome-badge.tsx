@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core';
 import { colorOutcome } from './outcome-colors.ts';
 
-/** The outcome of a call: `ok`, or the type of its error. */
+/** Shows the outcome of a call: `ok`, or the type of its error. */
 export function OutcomeBadge({ outcome }: { outcome: string }) {
   const [color = 'gray'] = colorOutcome(outcome).split('.');
   return (

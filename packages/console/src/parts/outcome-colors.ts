@@ -1,6 +1,6 @@
 /**
- * The colour of each outcome of a call, the same in every plot and list. Near colours have near causes; only success is
- * green.
+ * The colour of each outcome of a call, the same in every plot and list. Similar colours mean similar causes; only
+ * success is green.
  */
 import {
   BUSINESS_ERRORS,
@@ -18,17 +18,17 @@ const COLORS: { readonly [Outcome in 'ok' | ProxyErrorType | BusinessErrorType]?
   upstream_timeout: 'red.5',
   upstream_unreachable: 'red.3',
   upstream_bad_response: 'pink.7',
-  // Lack of capacity.
+  // Outcomes by lack of capacity.
   overloaded: 'orange.7',
   rate_limited: 'orange.4',
-  // Not allowed.
+  // Outcomes of calls that are not allowed.
   policy_denied: 'grape.7',
   approval_required: 'grape.4',
   egress_denied: 'pink.4',
   unauthorized: 'violet.7',
   access_denied: 'violet.5',
   access_error: 'violet.3',
-  // Business rules of Odoo.
+  // Outcomes by business rules of Odoo.
   validation_error: 'cyan.7',
   user_error: 'cyan.5',
   redirect_warning: 'cyan.3',
@@ -40,7 +40,7 @@ const COLORS: { readonly [Outcome in 'ok' | ProxyErrorType | BusinessErrorType]?
   model_not_found: 'blue.6',
   method_not_found: 'blue.8',
   database_missing: 'indigo.4',
-  // Mistakes in the call.
+  // Outcomes by mistakes in the call.
   arguments_invalid: 'indigo.6',
   query_invalid: 'indigo.3',
   action_invalid: 'indigo.8',
@@ -61,7 +61,7 @@ const ORDER = [
   ...Object.keys(COMPATIBLE_ERRORS),
 ];
 
-/** In the order of the table of errors, so that a plot keeps the order of its layers. */
+/** Sorts outcomes in the order of the error table, so that the layers of a plot keep their order. */
 export function sortOutcomes(outcomes: Iterable<string>): string[] {
   const place = (outcome: string) => (ORDER.includes(outcome) ? ORDER.indexOf(outcome) : ORDER.length);
   return [...outcomes].sort((one, other) => place(one) - place(other) || (one < other ? -1 : 1));

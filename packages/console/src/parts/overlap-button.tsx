@@ -8,9 +8,9 @@ import { useCloseWhenDone } from './use-close-when-done.ts';
 
 interface OverlapButtonProps {
   label: string;
-  /** What happens to the old secret. */
+  /** Says what happens to the old secret. */
   consequence: string;
-  /** The act, with the overlap in seconds. */
+  /** Returns the request and the command for an overlap in seconds. */
   describe: (overlapSeconds: number) => { request: AdminRequest; command: string };
   onConfirm: (request: AdminRequest) => void;
   isPending: boolean;
@@ -26,7 +26,7 @@ const OVERLAPS = [
   { value: '2592000', label: '30 days' },
 ];
 
-/** Asks how long an old secret stays valid beside its successor. */
+/** Asks how long an old secret stays valid after it was replaced. */
 export function OverlapButton({
   label,
   consequence,

@@ -4,12 +4,12 @@ import type { ReactNode } from 'react';
 import type { PageLink } from './target-link.ts';
 
 interface PageAnchorProps extends AnchorProps {
-  /** Null: the content without a link. */
+  /** Null to show the content without a link. */
   link: PageLink | null;
   children: ReactNode;
 }
 
-/** A link to a page that is known only at run time. */
+/** A link whose page is known only at run time. */
 export function PageAnchor({ link, children, ...props }: PageAnchorProps) {
   if (link === null) return <span className={props.className}>{children}</span>;
   return (

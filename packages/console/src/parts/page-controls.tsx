@@ -1,14 +1,14 @@
 import { Button, Group } from '@mantine/core';
 
 interface PageControlsProps {
-  /** The cursor of the shown page; undefined: the first. */
+  /** The cursor of the shown page; undefined on the first page. */
   cursor: string | undefined;
-  /** The cursor of the next page; null: there is none. */
+  /** The cursor of the next page; null if there is none. */
   next: string | null | undefined;
   onTurn: (cursor: string | undefined) => void;
 }
 
-/** Turns the pages of a list. Cursors lead forward only; the browser's Back returns to the page before. */
+/** Buttons to page through a list. Cursors lead forward only; the browser's Back returns to the previous page. */
 export function PageControls({ cursor, next, onTurn }: PageControlsProps) {
   if (cursor === undefined && (next === null || next === undefined)) return null;
   return (

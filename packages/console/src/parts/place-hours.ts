@@ -1,4 +1,4 @@
-/** Places counts of hours on a line of time. Pure. */
+/** Places hourly counts on a time axis. Pure. */
 
 export interface Bar {
   at: string;
@@ -9,13 +9,13 @@ export interface Bar {
 interface Hours {
   since: string;
   until: string;
-  /** Hours without calls are left out. */
+  /** The hours that had calls. */
   periods: readonly { at: string; calls: number; errors: Record<string, number> }[];
 }
 
 const HOUR_MS = 3_600_000;
 
-/** One bar for each hour of the range, also for those without calls. */
+/** Returns a bar for each hour of the range, also for hours without calls. */
 export function placeHours({ since, until, periods }: Hours): Bar[] {
   const byTime = new Map(periods.map((period) => [floorHour(period.at), period]));
   const bars: Bar[] = [];

@@ -1,10 +1,10 @@
-/** Policies to begin with: those of docs/policies.md and docs/mcp.md. Pure. */
+/** Templates of policies: those of docs/policies.md and docs/mcp.md. Pure. */
 import type { Policy } from '@erp-proxy/contract';
 
 export interface PolicyTemplate {
   id: string;
   name: string;
-  /** One sentence: whose key it is for, and what it may do. */
+  /** One sentence: for whose key the policy is, and what it allows. */
   purpose: string;
   policy: Policy;
 }
@@ -14,7 +14,7 @@ const REPORT = ['search_read', 'search_count', 'read_group', 'formatted_read_gro
 const DRAFTS = ['read', 'search_read', 'search_count', 'read_group', 'fields_get', 'create', 'write'];
 const LOOKS = ['read', 'search_read', 'search_count', 'fields_get'];
 
-/** `instance`: the stored instance that the policy allows; a pattern is possible. */
+/** `instance`: the stored instance that the policies allow, or a pattern. */
 export function listPolicyTemplates(instance: string): PolicyTemplate[] {
   const instances = [instance];
   return [

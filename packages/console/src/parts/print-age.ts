@@ -8,7 +8,7 @@ const UNITS = [
 
 const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** Prints a time as its distance from now, for example `3 hours ago`, `in 5 days`, `just now`. */
+/** Prints a time relative to now, for example `3 hours ago`, `in 5 days`, `just now`. */
 export function printAge(distanceMs: number): string {
   const size = Math.abs(distanceMs);
   for (const [unit, unitMs] of UNITS) {

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const KEY = 'key-from-environment';
 const ODOO_KEY = `odoo'"key`;
 
-/** Values that end a string, begin a variable or mean something in one of the languages. */
+/** Values that end a string, begin a variable, or have a meaning in one of the languages. */
 const HOSTILE = `it's "quoted" \\ \\n $HOME \${x} \`id\` #{y} %s {z} <?php ?>\nsecond line\u2028\u00e9\u{1f600} 'EOF'`;
 const CALL: PrintedCall['call'] = {
   model_id: 'res.partner',
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** For a PHP without the extension curl. */
+/** Replaces the extension curl if PHP lacks it. */
 const CURL_OF_PHP = `if (!function_exists('curl_init')) {
   define('CURLOPT_RETURNTRANSFER', 1); define('CURLOPT_POSTFIELDS', 2); define('CURLOPT_HTTPHEADER', 3);
   function curl_init($url) { return (object) ['url' => $url]; }

@@ -1,12 +1,12 @@
 /**
- * Prints a call as programs that make it with a client key. Secrets come from the environment: ERP_PROXY_KEY and, for a
- * server that is not stored, ODOO_API_KEY.
+ * Prints a call as a program that sends it with a client key, in several languages. Secrets come from the environment:
+ * ERP_PROXY_KEY and, for a server that is not stored, ODOO_API_KEY.
  */
 import type { ErpInstance, ExecuteCall, Json } from '@erp-proxy/contract';
 import { printJson } from './print-json.ts';
 import { quote } from './print-request.ts';
 
-/** The members of a call beside its server. */
+/** The members of a call except its server. */
 export interface CallParts extends Pick<ExecuteCall, 'model_id' | 'action'> {
   params: Json[];
   keyword: Record<string, Json>;
@@ -25,7 +25,7 @@ const PREFERENCE = 'values=normalized';
 
 export function printCurl({ origin, call, instance, areValuesNormalized }: PrintedCall): string {
   let body = quote(printJson({ ...omitEmpty(call), erp_instance: instance }));
-  // The server is the last member: the variable is put behind its last value.
+  // The server is the last member, so the variable is inserted after its last value.
   if (!('name' in instance)) body = body.replace(/\s*\}\s*\}'$/, `, "api_key": "'"$ODOO_API_KEY"'"}}'`);
   return [
     `curl ${quote(origin + PATH)}`,
@@ -109,7 +109,7 @@ export function printPhp({ origin, call, instance, areValuesNormalized }: Printe
   ].join('\n');
 }
 
-/** The members of a call as they are sent: without empty ones. */
+/** The members of a call to send, without empty ones. */
 export function omitEmpty({ params, keyword, ...call }: CallParts): Record<string, Json> {
   return {
     ...call,
@@ -121,7 +121,7 @@ export function omitEmpty({ params, keyword, ...call }: CallParts): Record<strin
 function printPythonValue(value: Json, margin: string): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  // A string of JSON is one of Python, too.
+  // A JSON string is a valid Python string.
   if (typeof value !== 'object') return JSON.stringify(value);
   const print = (item: Json) => printPythonValue(item, `${margin}    `);
   return Array.isArray(value)

@@ -1,8 +1,8 @@
-/** Prints the commands that do what pages do with instances. Pure. */
+/** Prints the commands that correspond to the pages of instances. Pure. */
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
 import { printOptions, quoteIfNeeded } from './print-options.ts';
 
-/** The Odoo key and certificates are read from files: they are in no command. */
+/** The command reads the Odoo key and certificates from files, so they are not part of it. */
 export function printInstanceCommand(
   command: 'add' | 'update',
   name: string,
@@ -30,7 +30,7 @@ export function printInstanceCommand(
   return `instances ${command} ${quoteIfNeeded(name === '' ? 'prod' : name)}${options}`;
 }
 
-/** The check of a server that is not stored. */
+/** Prints the command that checks a server that is not stored. */
 export function printDoctorCommand({
   url,
   db,
@@ -40,7 +40,7 @@ export function printDoctorCommand({
   return `doctor ${quoteIfNeeded(url === '' ? 'https://erp.example.com' : url)}${options}`;
 }
 
-/** `none` removes a value; a new instance has none. */
+/** Prints `none` to remove a value; a new instance has none to remove. */
 function printNone(value: number | string | null | undefined, isAdded: boolean): string | undefined {
   if (value === null) return isAdded ? undefined : 'none';
   return value === undefined ? undefined : String(value);

@@ -1,4 +1,4 @@
-/** Prints values of JSON for people to read and change: short lists stay on one line. Pure. */
+/** Prints JSON for people to read and edit: short lists stay on one line. Pure. */
 
 const LINE_MAX = 88;
 
@@ -30,7 +30,7 @@ function printFlat(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Objects of objects and objects of lists have a line for each member. */
+/** True for an object that contains objects or lists, which is printed with one line for each member. */
 function hasNested(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.values(value).some((item) => typeof item === 'object' && item !== null);

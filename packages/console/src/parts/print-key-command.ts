@@ -1,8 +1,8 @@
-/** Prints the commands that do what pages do with keys. Pure. */
+/** Prints the commands that correspond to the pages of keys. Pure. */
 import type { KeyInput } from '@erp-proxy/contract';
 import { printOptions } from './print-options.ts';
 
-/** The policy is given to standard input. */
+/** The command reads the policy from standard input. */
 export function printKeyCommand(
   command: string,
   { name, policy, expires_at }: Partial<KeyInput>,

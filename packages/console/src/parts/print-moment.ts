@@ -1,13 +1,13 @@
-/** Prints times in the time zone of the browser, in an order that sorts. */
+/** Prints times in the browser's time zone, year first, so that they sort as text. */
 
-/** For example `2026-03-31 14:05:09`. */
+/** Prints a time such as `2026-03-31 14:05:09`. */
 export function printMoment(time: string | number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return String(time);
   return `${printDay(date)} ${printClock(date)}`;
 }
 
-/** As {@link printMoment}, with milliseconds. */
+/** Like {@link printMoment}, with milliseconds. */
 export function printExactMoment(time: string | number): string {
   const date = new Date(time);
   const milliseconds = String(date.getMilliseconds()).padStart(3, '0');

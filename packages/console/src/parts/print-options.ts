@@ -1,7 +1,7 @@
-/** Prints options of the commands. Pure. */
+/** Prints options of commands. Pure. */
 import { quote } from './print-request.ts';
 
-/** E.g. ` --state active --gone`, each with a space before it. What is undefined or false is left out. */
+/** E.g. ` --state active --gone`, each option after a space. Leaves out undefined and false values. */
 export function printOptions(options: Record<string, string | number | boolean | undefined>): string {
   return Object.entries(options)
     .filter(([, value]) => value !== undefined && value !== false)
@@ -9,7 +9,7 @@ export function printOptions(options: Record<string, string | number | boolean |
     .join('');
 }
 
-/** A word of a shell that needs no quotes stays as it is. */
+/** Quotes a word for the shell, unless it needs no quotes. */
 export function quoteIfNeeded(text: string): string {
   return /^[\w./:@,=-]+$/.test(text) ? text : quote(text);
 }

@@ -1,7 +1,7 @@
 /** Prints requests of the admin API as code. Secrets become variables. */
 import { type AdminRequest, printUrl } from '../api/send.ts';
 
-/** Members of bodies whose values may not be shown, with the variable that replaces them. */
+/** Names of body members whose values are secret, each with the variable that replaces it. */
 const SECRETS: Record<string, string> = { api_key: 'ODOO_API_KEY', token: 'ERP_PROXY_ADMIN_TOKEN' };
 
 export function printCurl(request: AdminRequest, origin: string): string {
@@ -48,12 +48,12 @@ export function printTypescript(request: AdminRequest, origin: string): string {
   return lines.join('\n');
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Within single quotes of a shell, a variable needs double ones. */
+/** Inserts variables in double quotes, because the shell does not expand them within single quotes. */
 function insertVariables(quoted: string): string {
   return quoted.replaceAll(/\\u0000(\w+)\\u0000/g, `'"$$$1"'`);
 }

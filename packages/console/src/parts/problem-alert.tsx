@@ -3,13 +3,13 @@ import { ProblemError } from '../api/send.ts';
 import { Icon } from './icon.tsx';
 
 interface ProblemAlertProps {
-  /** Null: nothing is shown. */
+  /** Null to show nothing. */
   error: Error | null;
-  /** Without it the alert stays until its cause is gone. */
+  /** Without it, the alert stays until `error` is null. */
   onDismiss?: () => void;
 }
 
-/** What went wrong, and what to do. It stays until it is dismissed. */
+/** Shows what went wrong, and what to do, until it is dismissed. */
 export function ProblemAlert({ error, onDismiss }: ProblemAlertProps) {
   if (error === null) return null;
   const { title, detail, faults, requestId } = describe(error);

@@ -8,13 +8,13 @@ import type { Edited } from './use-edited.ts';
 interface SaveProblemProps {
   save: Act;
   edited: Pick<Edited<object>, 'differences' | 'latestTag' | 'reset'>;
-  /** The change of the version with this tag. */
+  /** Builds the request for the version with this tag. */
   request: (ifMatch: string) => AdminRequest;
-  /** In place of the plain problem. */
+  /** Shown instead of the plain problem. */
   children?: ReactNode;
 }
 
-/** Why a change was not saved. If somebody else has changed the object meanwhile, the person decides which wins. */
+/** Shows why a change was not saved. If somebody else has changed the object meanwhile, asks whose change to keep. */
 export function SaveProblem({ save, edited, request, children }: SaveProblemProps) {
   if (!isConflict(save.error)) return children ?? <ProblemAlert error={save.error} onDismiss={save.reset} />;
   return (

@@ -9,11 +9,11 @@ interface SearchInputProps {
   onChange: (value: string | undefined) => void;
 }
 
-/** Reports what was typed after a pause. */
+/** A search input. Calls `onChange` after a pause in typing. */
 export function SearchInput({ label, value = '', onChange }: SearchInputProps) {
   const [typed, setTyped] = useState(value);
   const report = useDebouncedCallback((text: string) => onChange(text === '' ? undefined : text), 250);
-  // Back and Forward of the browser change the filter, too.
+  // The browser's Back and Forward change the filter, too.
   useEffect(() => setTyped(value), [value]);
   return (
     <TextInput

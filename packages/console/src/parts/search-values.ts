@@ -1,8 +1,8 @@
-/** Reading filters from a URL. Whatever is not valid counts as absent: a link never breaks a page. */
+/** Reads filters from a URL. An invalid value counts as absent, so that no link breaks a page. */
 
 export type SearchValues = Record<string, unknown>;
 
-/** A text that is not empty. The router parses values that look like JSON. */
+/** Reads a non-empty text. The router has parsed values that look like JSON. */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -19,12 +19,12 @@ export function readFlag(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined;
 }
 
-/** A whole number from 0. */
+/** Reads a whole number from 0. */
 export function readNumber(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** Makes filters optional, so that links need not name them. */
+/** Makes filters optional, so that links can omit them. */
 export function optional<Filters extends object>(
   filters: Filters,
 ): { [Name in keyof Filters]?: Filters[Name] | undefined } {

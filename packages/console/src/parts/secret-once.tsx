@@ -4,12 +4,12 @@ import { CopyText } from './copy-text.tsx';
 
 interface SecretOnceProps {
   title: string;
-  /** Null: closed. */
+  /** The secret; null: the dialog is closed. */
   secret: string | null;
   onClose: () => void;
 }
 
-/** Shows a secret that no later answer has. It closes only after the person says that it was stored. */
+/** Shows a secret that cannot be read again. Closes only after the person has confirmed that it was stored. */
 export function SecretOnce({ title, secret, onClose }: SecretOnceProps) {
   const [isStored, setStored] = useState(false);
   const close = () => {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 interface SectionProps {
   title: string;
   purpose?: ReactNode;
-  /** Buttons of the section. */
+  /** Buttons in the heading of the section. */
   actions?: ReactNode;
   children: ReactNode;
 }

@@ -1,12 +1,11 @@
-/** Shows the text of a JSON value that others wrote, without changing the value. Pure. */
+/** Formats JSON text from others without changing its value. Pure. */
 
-/** Characters that are not seen, or that change how others are seen. */
+/** Characters that are invisible, or that change how others are shown. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
  * Indents a JSON text. Its tokens stay as they are: numbers keep all digits, and members their order. Invisible
- * characters are shown as escapes, which stand for the same value. A text that is not JSON is returned on lines that
- * have no meaning.
+ * characters become escapes, which mean the same. For a text that is not JSON, the line breaks have no meaning.
  */
 export function showJson(text: string): string {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"?|[[\]{},:]|[^\s"[\]{},:]+/gsu) ?? [];
@@ -37,7 +36,7 @@ const DEPTH_MAX = 40;
 const LINE_TOKENS_MAX = 40;
 const LINE_MAX = 72;
 
-/** A short list or object that has no other in it, on one line; null for others. */
+/** A short list or object without nested ones, on one line; null for others. */
 function printLine(tokens: readonly string[], first: number): { text: string; last: number } | null {
   let text = tokens[first] ?? '';
   for (let place = first + 1; place < first + LINE_TOKENS_MAX && text.length < LINE_MAX; place++) {

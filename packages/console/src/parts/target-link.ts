@@ -1,4 +1,4 @@
-/** The page of an object that the audit or the API names by its kind and name, such as `key 9f2c61d07a4be835`. Pure. */
+/** Finds the page of an object by its kind and name in the audit or the API, such as `key 9f2c61d07a4be835`. Pure. */
 
 export interface PageLink {
   to: string;
@@ -6,7 +6,7 @@ export interface PageLink {
   search?: Record<string, string>;
 }
 
-/** Null: no page of the console shows it. */
+/** Null if no page of the console shows the object. */
 export function findTargetLink(target: string): PageLink | null {
   const [, kind, name = ''] = /^(\S+) ([\s\S]+)$/.exec(target) ?? [];
   switch (kind) {

@@ -4,17 +4,17 @@ import { addDays, printLocalTime, readLocalTime } from './local-time.ts';
 interface TimeInputProps {
   label: string;
   description?: string;
-  /** ISO 8601; null: none. */
+  /** The time as ISO 8601; null: none. */
   value: string | null;
   onChange: (at: string | null) => void;
   error: string | undefined;
   /** Quick choices, in days from now. */
   days?: readonly number[];
-  /** Name of the choice of no time. */
+  /** Label of the choice to have no time. */
   none: string;
 }
 
-/** A point in time, in the zone of the browser. */
+/** An input for a point in time, in the time zone of the browser. */
 export function TimeInput({ label, description, value, onChange, error, days = [], none }: TimeInputProps) {
   return (
     <Group align="flex-end" gap="xs">

@@ -3,7 +3,7 @@ import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import { printAge } from './print-age.ts';
 
-/** A time relative to now, with the exact one on hover. */
+/** Shows a time relative to now, and the exact time on hover. */
 export function Time({ at }: { at: string | null }) {
   const [now, setNow] = useState(Date.now);
   useInterval(() => setNow(Date.now()), 30_000, { autoInvoke: true });

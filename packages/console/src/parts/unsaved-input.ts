@@ -1,4 +1,4 @@
-/** Which forms of the page have unsaved input, for acts that would lose it, such as signing out. Knows no form. */
+/** Records which forms have unsaved input, for actions that would lose it, such as signing out. Knows no form. */
 import { useEffect } from 'react';
 
 const dirty = new Set<symbol>();
@@ -7,7 +7,7 @@ export function hasUnsavedInput(): boolean {
   return dirty.size > 0;
 }
 
-/** Counts the form as one with unsaved input for as long as it is shown and `isDirty`. */
+/** Records that a form has unsaved input while it is shown and `isDirty`. */
 export function useUnsavedInput(isDirty: boolean): void {
   useEffect(() => {
     if (!isDirty) return;

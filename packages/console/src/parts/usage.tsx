@@ -1,4 +1,4 @@
-/** What was called through an object during the last day. */
+/** Shows the calls of an object during the last day. */
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,7 +7,7 @@ import { addDays } from './local-time.ts';
 import { type Bar, placeHours } from './place-hours.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 
-/** The members of the statistics that are shown. */
+/** The members of statistics that are shown. */
 interface UsageStatistics {
   since: string;
   until: string;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Closes a dialog once its act has succeeded. */
+/** Closes a dialog when its request has succeeded. */
 export function useCloseWhenDone(isPending: boolean, error: Error | null, close: () => void): void {
   const wasPending = useRef(false);
   useEffect(() => {

@@ -4,23 +4,23 @@ import { compareMembers, isSame, type MemberDifference } from './compare-members
 
 export interface Edited<Draft> {
   draft: Draft;
-  /** What the draft began with: it changes what differs from this. */
+  /** The initial draft. Members of the draft that differ from it are changes. */
   before: Draft;
   change: (members: Partial<Draft>) => void;
   isDirty: boolean;
-  /** The tag of the version that the draft changes. */
+  /** The tag of the version to which the change applies. */
   tag: string;
-  /** What somebody else has changed since the draft was begun, and the draft would overwrite. */
+  /** Members that somebody else has changed since, and that the draft would overwrite. */
   differences: MemberDifference[];
-  /** The tag of the newest version, for a draft that shall win. */
+  /** The tag of the newest version, to overwrite it by the draft. */
   latestTag: string;
-  /** Begins anew with the newest version, or with the given one. */
+  /** Starts a new draft from the newest version, or from the given one. */
   reset: (view?: VersionedView) => void;
 }
 
 /**
- * A draft of a stored object. It follows the object while nothing was typed. After that it keeps what was typed and the
- * version that it began with, whatever is read later. `toDraft` takes the members that the form changes.
+ * A draft of a stored object. It follows the object until something is typed. From then on it keeps the input and the
+ * initial version, whatever is read later. `toDraft` picks the members that the form can change.
  */
 export function useEdited<View extends VersionedView, Draft extends object>(
   latest: View,
@@ -42,7 +42,7 @@ export function useEdited<View extends VersionedView, Draft extends object>(
     before,
     change: (members) => setDraft((old) => ({ ...old, ...members })),
     isDirty,
-    // A change of other members is not in conflict with this one.
+    // If somebody else has changed other members only, the draft applies to the newest version without a conflict.
     tag: printVersionTag(tagVersion(isSameObject && isStale && isUntouched ? latest : base)),
     differences: compareMembers(before, toDraft(latest), draft),
     latestTag: printVersionTag(tagVersion(latest)),

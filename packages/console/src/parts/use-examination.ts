@@ -1,4 +1,4 @@
-/** Runs the checks of an Odoo server. Each is known as soon as it is found. */
+/** Runs the checks of an Odoo server, and returns each as soon as it is found. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { useEffect, useRef, useState } from 'react';
 import { readLines } from '../api/read-lines.ts';
@@ -7,7 +7,7 @@ import { type AdminRequest, sendRaw } from '../api/send.ts';
 export interface ExaminationRun {
   isRunning: boolean;
   checks: ExaminationCheck[];
-  /** Null until the end. */
+  /** Null until all checks have ended. */
   examination: Examination | null;
   error: Error | null;
 }

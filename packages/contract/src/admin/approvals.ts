@@ -27,11 +27,11 @@ const APPROVAL_MEMBERS = {
   used_at: time.nullable(),
 };
 
-/** A call that needs an approval, without its values. */
+/** A call that needs an approval, without the values of its arguments. */
 export const approvalView = named('Approval', z.object(APPROVAL_MEMBERS));
 export type ApprovalView = z.infer<typeof approvalView>;
 
-/** With texts of up to 200 characters from Odoo. */
+/** Contains texts from Odoo of up to 200 characters each. */
 const concernedRecord = z.object({
   id: z.int(),
   name: z.string().nullable(),
@@ -66,7 +66,7 @@ const approvalCall = z.object({
 export type ApprovalCall = z.infer<typeof approvalCall>;
 
 const unreadableCall = z.object({ unreadable: z.string().describe('The reason.') });
-/** Stands for values that cannot be opened. */
+/** Replaces a call whose stored values cannot be decrypted. */
 export type UnreadableCall = z.infer<typeof unreadableCall>;
 
 export const approvalDetails = named(

@@ -1,4 +1,4 @@
-/** The audit: a record of each call and each administrative act. */
+/** The audit: a record of each call, and of each change by an administrator. */
 import { z } from 'zod';
 import { named, PAGE_QUERY, pageOf, time, wholeNumber } from './schema-names.ts';
 import { CALL_SOURCES } from './values.ts';
@@ -73,7 +73,7 @@ const auditDamaged = z.object({
 });
 export type AuditDamagedView = z.infer<typeof auditDamaged>;
 
-/** Contains no values and no secrets. */
+/** A record of the audit, without values of calls and without secrets. */
 export const auditView = named(
   'AuditRecord',
   z.discriminatedUnion('kind', [auditCall, auditAct, auditDamaged]),

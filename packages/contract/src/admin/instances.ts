@@ -10,7 +10,7 @@ const FLAG_RULE = 'must be true or false';
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
- * `apply` and `config export` follow from them. packages/server/src/instances/members.ts has further rules.
+ * `apply` and `config export` are derived from this object. packages/server/src/instances/members.ts has further rules.
  */
 export const INSTANCE_MEMBERS = {
   url: z.string().describe('Address of the Odoo server.'),
@@ -51,17 +51,17 @@ const instanceKey = z
   .describe('What is known of the Odoo key.');
 export type InstanceKeyView = z.infer<typeof instanceKey>;
 
-/** A view has `rotate_key` among what it tells of the key. */
+/** In a view, `rotate_key` is not a member of its own, but part of `key`. */
 const { rotate_key: _, ...SHOWN_MEMBERS } = INSTANCE_MEMBERS;
 type ShownMembers = z.infer<z.ZodObject<typeof SHOWN_MEMBERS>>;
 
-/** The members that a view has as they are given, and nothing else. */
+/** Picks the members that a view shows unchanged. */
 export function pickShownMembers(from: ShownMembers): ShownMembers {
   const names = Object.keys(SHOWN_MEMBERS) as (keyof ShownMembers)[];
   return Object.fromEntries(names.map((name) => [name, from[name]])) as unknown as ShownMembers;
 }
 
-/** The Odoo key itself is never shown. */
+/** An instance without its Odoo key. */
 export const instanceView = named(
   'Instance',
   z.object({
@@ -77,7 +77,7 @@ export type InstanceView = z.infer<typeof instanceView>;
 
 const { url, db, user_id, ...FURTHER } = INSTANCE_MEMBERS;
 
-/** What an operator may give: the same, and members that no view has in this form. */
+/** The input for an instance: the members above, and those that no view shows in this form. */
 export const INSTANCE_INPUT = {
   url,
   db,
@@ -90,7 +90,10 @@ export const INSTANCE_INPUT = {
 };
 const { api_key, key_expires_at } = INSTANCE_INPUT;
 
-/** A stored key is never sent to another server, nor to one that could impersonate its own. */
+/**
+ * Changes of an instance. The key must be given again if the stored one could reach another server, or one that
+ * impersonates its own.
+ */
 export const instanceChanges = named(
   'InstanceChanges',
   z
@@ -118,7 +121,7 @@ const CHECKED: readonly string[] = INSTANCE_CHECK_MEMBERS;
 const CHECK_MEMBERS = Object.entries(instanceInput.shape).filter(([name]) => CHECKED.includes(name));
 type CheckMembers = Pick<typeof instanceInput.shape, (typeof INSTANCE_CHECK_MEMBERS)[number]>;
 
-/** An Odoo server with a user that is not stored, to check it. */
+/** An Odoo server and a user to check, which need not be stored. */
 export const instanceCheckInput = named(
   'InstanceCheckInput',
   z.strictObject({

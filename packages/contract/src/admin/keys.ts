@@ -1,4 +1,4 @@
-/** Client keys, and the subjects of identity providers, which stand for keys. */
+/** Client keys, and subjects of identity providers, whose tokens are used in place of keys. */
 import { z } from 'zod';
 import { givenPolicy, policy } from './policy.ts';
 import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
@@ -57,7 +57,7 @@ const KEY_INPUT = {
 export const keyInput = named('KeyInput', z.strictObject(KEY_INPUT));
 export type KeyInput = z.infer<typeof keyInput>;
 
-/** Omitted members keep their values. */
+/** Changes of a key. Omitted members keep their values. */
 export const keyChanges = named(
   'KeyChanges',
   z.strictObject({ ...KEY_INPUT, name: KEY_INPUT.name.exactOptional() }),
@@ -75,10 +75,10 @@ export type KeyRotation = z.infer<typeof keyRotation>;
 export const keyPage = named('KeyPage', pageOf(keyView));
 
 const keyName = z.object({ id: z.string(), name: z.string() });
-/** The name of a key as it is now. */
+/** The present name of a key. */
 export type KeyNameView = z.infer<typeof keyName>;
 
-/** Without an order. Unknown ids are left out. */
+/** Names of keys in any order. Unknown ids are left out. */
 export const keyNames = named('KeyNames', z.object({ items: z.array(keyName) }));
 export type KeyNamesView = z.infer<typeof keyNames>;
 

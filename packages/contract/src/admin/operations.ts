@@ -1,6 +1,6 @@
 /**
- * The operations of `/admin/v1`, as one table: the routes of the server, their part of the OpenAPI document, the type
- * of the service behind them and the client of the commands follow from it.
+ * A table of the operations of `/admin/v1`. The routes of the server, their part of the OpenAPI document, the type of
+ * the admin service and the client of the commands are derived from it.
  */
 import type { z } from 'zod';
 import type { VersionTag } from '../version-tag.ts';
@@ -67,34 +67,34 @@ import {
 
 export interface AdminOperation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/admin/v1`. A name after a colon stands for a text, which `params` may convert. */
+  /** Path below `/admin/v1`. A name after a colon is a variable, which `params` may convert. */
   path: string;
   summary: string;
   params?: z.ZodObject;
   query?: z.ZodType;
   body?: z.ZodType;
   answer: AdminAnswer;
-  /** Statuses of problems beyond those that every operation can have. */
+  /** Further statuses of problems, beyond those that every operation can have. */
   problems?: readonly (404 | 409 | 412 | 503)[];
-  /** True: takes `if-match`, and then changes only the version that it names. */
+  /** True if the operation takes `if-match`, and then changes only the version of that tag. */
   takesVersion?: true;
-  /** True: changes nothing, although its method is not GET. */
+  /** True if the operation changes nothing although its method is not GET. */
   isReadOnly?: true;
-  /** Path of the created object. The name after the colon is that of a member of the answer. */
+  /** Path of the created object. A name after a colon is replaced by the answer's member of that name. */
   location?: string;
 }
 
 export interface AdminAnswer {
   status: 200 | 201 | 204;
-  /** Shape of a JSON body. */
+  /** Schema of a JSON body. */
   schema?: z.ZodType;
-  /** Media types of a body that is not JSON. With `schema`: of another form, for callers that accept it. */
+  /** Media types of a body that is not JSON. With `schema`, callers can choose between JSON and these types. */
   types?: readonly string[];
-  /** True: has an `etag`. */
+  /** True if the answer has an `etag`. */
   hasEtag?: true;
 }
 
-/** By the names that the operations have in generated clients. */
+/** Operations by the names that they have in generated clients. */
 export const OPERATIONS = {
   listKeys: {
     method: 'GET',
@@ -425,7 +425,7 @@ export const OPERATIONS = {
     query: exportQuery,
     answer: { status: 200, types: ['application/x-ndjson', 'text/csv; charset=utf-8'] },
   },
-  /** `head` is that of an earlier verdict, which must still be part of the chain. */
+  /** `head`: the head of an earlier verdict, which must still be part of the chain. */
   verifyAudit: {
     method: 'GET',
     path: '/audit/verify',
@@ -488,7 +488,10 @@ type Answer<Operation> = Operation extends { answer: { schema: z.ZodType<infer V
   ? Promise<Value>
   : Promise<void>;
 
-/** A function for each operation: takes the variable part of the path, the query or body, and the version to change. */
+/**
+ * A function for each operation. Its parameters are the variable part of the path, the query or body, and the version
+ * to change.
+ */
 export type AdminOperations = {
   [Id in keyof Operations]: (
     ...given: [

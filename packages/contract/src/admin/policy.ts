@@ -1,17 +1,17 @@
-/** What the admin API takes and tells of policies: drafts, and how they decide calls. */
+/** Policies in the admin API: drafts, and the decisions of policies about calls. */
 import { z } from 'zod';
 import type { FieldRule, Policy } from '../policy.ts';
 import { named, time } from './schema-names.ts';
 
-/** The proxy parses policies itself, and reports all errors at once (packages/policy). */
+/** The proxy parses policies by its own parser, which reports all errors at once (packages/policy). */
 export const policy = z.custom<Policy>((given) => typeof given === 'object' && given !== null);
 export const givenPolicy = z.custom<Policy>(() => true);
 const draft = z.custom<Policy>((given) => given !== undefined, 'is missing');
 export const fieldRule = z.custom<FieldRule>(() => true);
-/** All that stand for a policy. */
+/** All schemas that stand for a policy. */
 export const POLICIES: readonly z.ZodType[] = [policy, givenPolicy, draft];
 
-/** A draft must be there: null means that there is no policy. */
+/** A draft is required: null stands for no policy. */
 const draftPolicy = draft.nullable().describe('The draft. Null: no policy.');
 
 const EXPLAIN_INPUT = {
@@ -50,7 +50,7 @@ const star = z
   );
 export type StarMeaning = z.infer<typeof star>;
 
-/** Why a key may or may not make a call. */
+/** Explains why a key may or may not make a call. */
 export const explanation = named(
   'Explanation',
   z.object({
@@ -80,7 +80,7 @@ export const explanation = named(
 );
 export type Explanation = z.infer<typeof explanation>;
 
-/** Checks the calls of the audit against a draft of a policy. */
+/** The input to check the audit's calls against a draft of a policy. */
 export const policyCompareInput = named(
   'PolicyCompareInput',
   z.strictObject({
@@ -105,7 +105,7 @@ const comparedCalls = z.object({
   approval: z.string().nullable().describe('The rule because of which they need an approval.'),
   examples: z.array(z.string()).describe('Up to three values of `x-request-id`, the newest first.'),
 });
-/** Calls of one method that a policy checks in the same way. */
+/** A group of calls of one method that a policy treats alike. */
 export type ComparedCalls = z.infer<typeof comparedCalls>;
 
 const uncheckedRule = z.object({
@@ -145,7 +145,7 @@ export type MethodView = z.infer<typeof method>;
 export const methodsView = named('Methods', z.object({ methods: z.array(method) }));
 export type MethodsView = z.infer<typeof methodsView>;
 
-/** A call that an administrator makes. */
+/** A call by an administrator. */
 export const adminCallInput = z.strictObject({
   call: z.unknown().describe('The body of an execute call.'),
   key_id: z

@@ -1,9 +1,9 @@
-/** The names that schemas have in the OpenAPI document, and the parts that the schemas of all resources share. */
+/** Names of schemas in the OpenAPI document, and schemas that all resources share. */
 import { z } from 'zod';
 
 export const SCHEMA_NAMES = z.registry<{ id: string }>();
 
-/** Gives a schema a name in the document, where it is rendered once. */
+/** Gives a schema a name in the document, where the schema is then rendered once. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   SCHEMA_NAMES.add(schema, { id });
   return schema;
@@ -21,7 +21,7 @@ export const search = z
   .describe('Text that a listed object contains, ignoring the case of ASCII letters.')
   .exactOptional();
 
-/** The same members, each of which may be left out. */
+/** Makes all members optional. */
 export function optional<Shape extends Record<string, z.ZodType>>(
   shape: Shape,
 ): { [Name in keyof Shape]: z.ZodExactOptional<Shape[Name]> } {
@@ -29,7 +29,7 @@ export function optional<Shape extends Record<string, z.ZodType>>(
   return Object.fromEntries(members);
 }
 
-/** The same members. Those of `defaults` may be left out, and have its values then. */
+/** Makes the members of `defaults` optional, with these default values. */
 export function withDefaults<
   Shape extends Record<string, z.ZodType>,
   Defaults extends { readonly [Name in keyof Shape]?: unknown },
@@ -44,7 +44,7 @@ export function withDefaults<
   return Object.fromEntries(members);
 }
 
-/** For a query, whose values are all text. */
+/** A whole number in a query, where all values are text. */
 export function wholeNumber(digitsMax = 9) {
   return z
     .string()

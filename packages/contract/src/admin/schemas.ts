@@ -1,7 +1,7 @@
 /**
- * The shapes of `/admin/v1`, and of what commands print with `--json`, as zod schemas: the types, the check of input
- * and the OpenAPI document follow from them. Times are ISO 8601 in UTC. The admin service checks the other rules: those
- * of a policy, a certificate or a time.
+ * Schemas (zod) of `/admin/v1` and of the output of commands with `--json`. Types, input checks and the OpenAPI
+ * document are derived from them. Times are ISO 8601 in UTC. Further rules, such as those of a policy, a certificate or
+ * a time, are checked by the admin service.
  */
 export * from './approvals.ts';
 export * from './audit.ts';

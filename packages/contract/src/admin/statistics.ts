@@ -16,7 +16,7 @@ const callStatistics = z.object({
   proxy_ms: quantiles.nullable().describe('Time of the proxy itself.'),
   odoo_ms: quantiles.nullable().describe("Time from sending a call to the head of Odoo's answer."),
 });
-/** Counts of calls, and their durations in milliseconds; null if there are none. */
+/** Counts of calls, and their durations in milliseconds; a duration is null if there are no calls. */
 export type CallStatistics = z.infer<typeof callStatistics>;
 
 export const statisticsView = named(

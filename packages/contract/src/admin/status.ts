@@ -1,4 +1,4 @@
-/** The state of the proxy, and what needs an administrator. */
+/** The state of the proxy, and the problems that need an administrator. */
 import { z } from 'zod';
 import { named, time } from './schema-names.ts';
 import { ATTENTION_KINDS, ATTENTION_PARTS, ATTENTION_SEVERITIES } from './values.ts';
@@ -47,7 +47,7 @@ export const statusView = named(
 );
 export type StatusView = z.infer<typeof statusView>;
 
-/** Whether the proxy can start a sandbox Odoo: only after a first start, while no instance is stored. */
+/** Tells whether the proxy can start a sandbox Odoo: only after a first start, while no instance is stored. */
 export const sandboxView = named('SandboxState', z.object({ available: z.boolean() }));
 export type SandboxView = z.infer<typeof sandboxView>;
 

@@ -13,7 +13,7 @@ export type SubscriptionPayload = z.infer<typeof payload>;
 const start = z.enum(['now', 'all']);
 export type SubscriptionStart = z.infer<typeof start>;
 
-/** What an operator may give, in the order of the commands. */
+/** The input for a subscription, in the order of the commands. */
 export const SUBSCRIPTION_MEMBERS = {
   events,
   instance: z.string().describe('Name of the stored instance.'),
@@ -38,8 +38,8 @@ export const SUBSCRIPTION_MEMBERS = {
 };
 
 /**
- * Omitted members keep their values. A change of instance, model, domain, fields, `gone`, key or events begins anew, by
- * `start`. A subscription to records cannot become one to events.
+ * Omitted members keep their values. A change of instance, model, domain, fields, `gone`, key or events starts the
+ * subscription again, by its `start`. A subscription to records cannot become one to events.
  */
 export const subscriptionChanges = named(
   'SubscriptionChanges',
@@ -47,7 +47,7 @@ export const subscriptionChanges = named(
 );
 export type SubscriptionChanges = z.infer<typeof subscriptionChanges>;
 
-/** With `events`, or with `instance`, `model` and `fields` and the members for them. */
+/** Has either `events`, or `instance`, `model`, `fields` and the other members about records. */
 export const subscriptionInput = named(
   'SubscriptionInput',
   z.strictObject({
@@ -105,12 +105,12 @@ const recordSource = z.object({
 });
 const eventSource = z.object({ events });
 
-/** A subscription is to the changes of a model's records, or to events. */
+/** The source of a subscription: changes of a model's records, or events. */
 export type RecordSource = z.infer<typeof recordSource> & { events?: undefined };
 export type EventSource = z.infer<typeof eventSource> &
   Partial<Record<keyof z.infer<typeof recordSource>, undefined>>;
 
-/** Its secrets are never shown. */
+/** A subscription without its secrets. */
 export const subscriptionView = named(
   'Subscription',
   z.union([basics.extend(recordSource.shape), basics.extend(eventSource.shape)]),
@@ -155,7 +155,7 @@ export const pingView = named(
 );
 export type PingView = z.infer<typeof pingView>;
 
-/** Exactly one of the members. */
+/** Has exactly one of the two members. */
 export const replayInput = named(
   'Replay',
   z.strictObject({

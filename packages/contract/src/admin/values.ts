@@ -1,6 +1,6 @@
 /** Names and defaults of the admin API, for programs that do not check input. Names never change. */
 
-/** What makes calls beside the routes of calls. `console`: an administrator. */
+/** The sources of calls other than the routes of calls. `console`: an administrator. */
 export const CALL_SOURCES = [
   'mcp',
   'export',
@@ -16,7 +16,7 @@ export type CallSource = (typeof CALL_SOURCES)[number];
 export const SUBSCRIPTION_EVENTS = ['key.ends'] as const;
 export type SubscriptionEvent = (typeof SUBSCRIPTION_EVENTS)[number];
 
-/** What needs an administrator. */
+/** The kinds of problems that need an administrator. */
 export const ATTENTION_KINDS = [
   'check_failed',
   'breaker_open',
@@ -39,7 +39,7 @@ export const ATTENTION_KINDS = [
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
-/** The worst first. */
+/** Severities, the worst first. */
 export const ATTENTION_SEVERITIES = ['critical', 'warning', 'info'] as const;
 
 export const ATTENTION_PARTS = [
@@ -52,11 +52,14 @@ export const ATTENTION_PARTS = [
 ] as const;
 export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 
-/** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
+/**
+ * Members by which calls can be grouped and filtered. `key` is the client, whose id stays the same when its key is
+ * rotated.
+ */
 export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
 
-/** The members of an instance that need not be given, and what they are then. */
+/** Default values of the optional members of an instance. */
 export const INSTANCE_DEFAULTS = {
   protocol: 'auto',
   timeout_ms: null,
@@ -67,7 +70,7 @@ export const INSTANCE_DEFAULTS = {
   key_expires_at: null,
 } as const;
 
-/** The members of an instance that a check of its server needs, beside its user. */
+/** The members of an instance that a check of its server needs, in addition to the user. */
 export const INSTANCE_CHECK_MEMBERS = [
   'url',
   'db',
@@ -78,7 +81,7 @@ export const INSTANCE_CHECK_MEMBERS = [
   'allow_private',
 ] as const;
 
-/** Those of the given members that a check needs. */
+/** Picks the members that a check needs. */
 export function pickCheckMembers<Members extends object>(
   members: Members,
 ): Pick<Members, keyof Members & (typeof INSTANCE_CHECK_MEMBERS)[number]> {
@@ -87,7 +90,7 @@ export function pickCheckMembers<Members extends object>(
   return Object.fromEntries(picked) as Members;
 }
 
-/** The members of a subscription that need not be given, and what they are then. */
+/** Default values of the optional members of a subscription. */
 export const SUBSCRIPTION_DEFAULTS = {
   domain: [],
   interval_seconds: 60,

@@ -14,7 +14,7 @@ export interface CallMistake {
   type: BusinessErrorType;
   /** Advice for the caller. */
   text: string;
-  /** False if it is a mistake only for certain types of field. */
+  /** False if the arguments are a mistake only for certain types of field. */
   isCertain: boolean;
 }
 
@@ -78,7 +78,7 @@ const FIELDS_POSITIONS: ReadonlyMap<string, number | null> = new Map([
   ['search_read', 1],
   ['search_fetch', 1],
   ['read_group', 1],
-  // From 17 on, a specification is in their place.
+  // From 17 on, `web_search_read` takes a specification at this position.
   ['web_search_read', null],
 ]);
 
@@ -89,7 +89,7 @@ function findFields(method: string, call: Arguments): JsonSpan | null {
   return fields ?? null;
 }
 
-/** Odoo takes a text as the names of its letters. */
+/** True if the value is no list of names. Odoo takes each letter of a text as a name. */
 function isNoList(bytes: Uint8Array, fields: JsonSpan): boolean {
   return fields.kind !== 'array' && fields.kind !== 'object' && !isFalse(bytes, fields);
 }
@@ -142,7 +142,7 @@ function checkItem(bytes: Uint8Array, item: JsonSpan): string | null {
 /** A condition may begin with a number: `[1, "=", 1]`. */
 const NAMING: ReadonlySet<string> = new Set(['string', 'number']);
 const DOMAIN_OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
-/** Length of the longest of them, with its quotes and with every character escaped. */
+/** Length of the longest operator, with its quotes and with every character escaped. */
 const OPERATOR_BYTES_MAX = 8;
 
 function isDomainOperator(bytes: Uint8Array, item: JsonSpan): boolean {
@@ -156,7 +156,7 @@ function isFalse(bytes: Uint8Array, { kind, start, end }: JsonSpan): boolean {
   return end - start < 100 && /^(\{\s*\}|""|-?0+(\.0*)?)$/.test(text.toString('latin1'));
 }
 
-/** Strings and null are left to Odoo: some versions only find no such record. */
+/** Strings and null pass: some versions of Odoo take them and find no record. */
 function mayBeIds(bytes: Uint8Array, ids: JsonSpan): boolean {
   if (ids.kind === 'object') return false;
   if (ids.kind !== 'array') return true;
@@ -168,7 +168,7 @@ function mayBeIds(bytes: Uint8Array, ids: JsonSpan): boolean {
   return mayBe;
 }
 
-/** Ids that stand one by one in `params`: no method of records takes only numbers behind its ids. */
+/** Whether ids are listed one by one in `params`: no method of records takes only numbers after its ids. */
 function hasFlatIds({ positional }: Arguments): boolean {
   return positional.length > 1 && positional.every(({ kind }) => kind === 'number');
 }

@@ -6,7 +6,7 @@ import { cutText } from '@erp-proxy/contract';
 
 /** Maximum length of a message that is passed on, in characters. */
 const TEXT_LENGTH_MAX = 32_768;
-/** Maximum length of a traceback that is passed on if the operator enabled that, in characters. */
+/** Maximum length of a traceback, which is passed on if the operator enabled it, in characters. */
 const DEBUG_LENGTH_MAX = 65_536;
 /** Maximum number of values, and of characters, in `arguments` and `context` together. */
 const VALUES_MAX = 2_000;

@@ -21,7 +21,7 @@ export interface FaultRule {
   text?: string;
 }
 
-/** Frames that read a domain: Odoo's code for domains (14 to 18, and 19), and the methods that pass it there. */
+/** Frames that read a domain: Odoo's code for domains (14 to 18, and 19), and the methods that pass a domain to it. */
 const DOMAIN_FRAME =
   /[\\/](osv[\\/]expression|orm[\\/]domains)\.py"|[\\/](models|res_partner)\.py", line \d+, in (_?search|_where_calc|_flush_search|_?name_search|_?search_display_name|search_(count|read|fetch)|_?read_group\w*|_read_group_raw)$/;
 /** Frames that read a domain, or no frame. */
@@ -192,7 +192,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     frame: DOMAIN_OR_NO_FRAME,
   },
   { type: 'query_invalid', name: /\.ValueError$/, frame: DATE_FRAME, text: DATE_TEXT },
-  // All other exceptions while a domain is read.
+  // All other type errors and value errors while a domain is read.
   { type: 'query_invalid', name: /^builtins\.(Type|Value)Error$/, frame: DOMAIN_FRAME },
 
   // Arguments of the method, and values that a field cannot have.
@@ -261,7 +261,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     text: 'A constraint was violated: a value must be unique or fails a check. This version of Odoo does not say which.',
   },
 
-  // By class only.
+  // Rows that match by class only.
   { type: 'access_error', name: /^odoo\.exceptions\.AccessError$/ },
   { type: 'record_missing', name: /^odoo\.exceptions\.MissingError$/ },
   { type: 'validation_error', name: /^odoo\.exceptions\.ValidationError$/ },

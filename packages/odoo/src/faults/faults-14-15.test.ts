@@ -11,10 +11,10 @@ interface SentFault {
   data: { name: string; debug: string; message: string; arguments: string[]; context: object };
 }
 
-/** The mistake of each. The answers of 16 to 19 to it have the same type. */
+/** The type of each recorded mistake. Answers of 16 to 19 to the same mistake have the same type. */
 const TYPES: Record<string, BusinessErrorType> = {
   'no-ids': 'arguments_invalid',
-  // These versions create the record, and then miss the positional argument.
+  // These versions create the record before they notice that the positional argument is missing.
   'create-kwargs-only': 'validation_error',
   'domain-any': 'query_invalid',
   'leaf-dict': 'query_invalid',
@@ -26,7 +26,7 @@ const TYPES: Record<string, BusinessErrorType> = {
   'wrong-key': 'access_denied',
   lockout: 'access_denied',
 };
-/** Those that a rule for the frame recognises if the message is translated. */
+/** Mistakes that a rule for the frame recognises if the message is translated. */
 const TOLD_BY_FRAME = ['unknown-model', 'private'];
 
 describe.each(['14.0', '15.0'])('Odoo %s', (version) => {

@@ -9,8 +9,8 @@ const FRAME_LENGTH_MAX = 2_048;
 /** The line that separates the parts of a chained traceback. */
 const CAUSE = '\nThe above exception was the direct cause of the following exception:';
 /**
- * Odoo 14 and 15 raise every exception again here. The last part before that one names the place that raised it
- * (docs/odoo-facts.md#chained-traceback).
+ * The frame in which Odoo 14 and 15 raise every exception again. The traceback's part before it names the place that
+ * raised the exception (docs/odoo-facts.md#chained-traceback).
  */
 const RAISED_AGAIN = /[\\/]http\.py", line \d+, in _handle_exception$/;
 

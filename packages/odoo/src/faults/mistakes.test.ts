@@ -196,7 +196,7 @@ describe('a call with a mistake', () => {
     [UNKNOWN, ['search', '[["a","=","b"]]'], 'upstream_error'],
     // Without the frame, a key of the values cannot be distinguished from a key inside Odoo.
     ['builtins.KeyError', ['create', '[{"something":"x"}]'], 'upstream_error'],
-    // Some version accepts these.
+    // At least one version accepts these domains.
     ['builtins.IndexError', ['search', '[["&",["a","=","b"],[1,"=",1]]]'], 'upstream_error'],
     ['builtins.IndexError', ['search', '[["\\u0026",["a","=","b"],["c","in",[]]]]'], 'upstream_error'],
     ['builtins.IndexError', ['search_read', '[{}]'], 'upstream_error'],

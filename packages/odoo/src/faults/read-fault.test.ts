@@ -7,7 +7,7 @@ import { parseFault } from './read-fault.ts';
 const RAISED =
   'Traceback (most recent call last):\n  File "/o/odoo/service/model.py", line 1, in execute_cr\n    y\nodoo.exceptions.UserError: ';
 
-/** The time of a fault is at most that of so many scans of its document. */
+/** Maximum time to parse a fault, as a multiple of the time of one scan of its document. */
 const SCANS_MAX = 8;
 
 function build(changes: object = {}) {
@@ -38,7 +38,7 @@ describe('a long fault', () => {
     'of %j keeps the beginning of the message and the end of the traceback',
     (unit) => {
       const unitBytes = Buffer.byteLength(JSON.stringify(unit)) - 2;
-      // The cut is at each of its bytes.
+      // Each shift moves the cut to another byte of the unit.
       for (let shift = 0; shift < unitBytes; shift++) {
         const text = 'a'.repeat(shift) + unit.repeat(1_100_000 / unitBytes);
         const fault = parse(

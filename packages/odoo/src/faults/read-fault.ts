@@ -8,12 +8,14 @@ import { type JsonSpan, readMembers } from '@erp-proxy/json';
 /** A fault up to this length in bytes is parsed completely, as is each member of a longer one. */
 const BYTES_MAX = 131_072;
 /**
- * Bytes of a text that are parsed. Even with six bytes per character this is more than is passed on, so that no part of
- * a secret is.
+ * Bytes of a text that are parsed. Even with six bytes per character, the parsed text is longer than the part that is
+ * passed on, so that no part of a secret that was cut is passed on.
  */
 const TEXT_BYTES_MAX = 1_048_576;
 const MEMBERS_MAX = 64;
-/** Longer than a UTF-8 character or a JSON escape that the cut may split. */
+/**
+ * Maximum number of bytes by which a cut is moved. A UTF-8 character or JSON escape that the cut may split is shorter.
+ */
 const CUT_BYTES = 8;
 
 /** `span` must be valid JSON. */

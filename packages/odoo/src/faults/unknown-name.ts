@@ -7,13 +7,13 @@ import type { Fault } from './faults.ts';
 
 export interface UnknownName {
   kind: NameKind;
-  /** The model of the field or method. It need not be that of the call: a path leads to other models. */
+  /** The model of the field or method. It can differ from the call's model: a path leads to other models. */
   model: string;
   /** The unknown name itself. */
   name: string;
 }
 
-/** Null if the fault names nothing unknown, or does not tell of which model. */
+/** Null if the fault names nothing unknown, or does not say to which model the name belongs. */
 export function findUnknownName(
   { data: { type, name: exception, message } }: Fault,
   { model, method }: { model: string; method: string },
@@ -39,7 +39,7 @@ const KEY_ERROR = 'builtins.KeyError';
 const WRITES: ReadonlySet<string> = new Set(['create', 'write']);
 const FIELD = /^[A-Za-z_]\w*$/;
 
-/** As Python's `repr` quotes a text. */
+/** A text as Python's `repr` quotes it. */
 const QUOTED = `(?:'(?<single>[^']{1,200})'|"(?<double>[^"]{1,200})")`;
 const TEXTS: readonly RegExp[] = [
   new RegExp(String.raw`^Invalid field ${QUOTED} (?:on model|on|in) '(?<model>[\w.]+)'`),

@@ -1,14 +1,15 @@
 /**
- * Which fields computed fields of Odoo Community show, as far as `fields_get` does not tell it: its list of what a
- * field depends on can be too short, and for a stored field too long. Reads the table in computed-fields-table.ts.
+ * Which fields the computed fields of Odoo Community show, where `fields_get` does not describe this correctly: its
+ * list of the fields on which a field depends can be too short, and for a stored field too long. Reads the table in
+ * computed-fields-table.ts.
  */
 import { COMPUTED_FIELDS } from './computed-fields-table.ts';
 
 export interface ComputedField {
   readonly sources: readonly { model: string; field: string }[];
-  /** Fields of the record that write this one. It shows them, but not what they are computed from. */
+  /** Fields of the record that write this one. This field shows them, but not what they are computed from. */
   readonly writers: readonly string[];
-  /** It also shows all fields on which it depends, though it is stored. */
+  /** The field also shows all fields on which it depends, though it is stored. */
   readonly showsAll: boolean;
 }
 
@@ -17,7 +18,7 @@ const ANY_MODEL = 'any';
 /** Stands for all fields on which a field depends. */
 const ALL = '*';
 
-/** Null: the field is not in the table. A stored one shows nothing if it has no sources. */
+/** Null: the field is not in the table. A stored field without sources shows no other field. */
 export function findComputedField(model: string, field: string): ComputedField | null {
   const row = findRow(model, field) ?? findRow(ANY_MODEL, field);
   if (row === undefined) return null;
@@ -36,13 +37,13 @@ export function listShownAnywhere(field: string): ReadonlySet<string> {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** Rows of any model are read for names of models that callers choose, so the map is bounded. */
+/** Callers choose the names of models for which rows of any model are parsed, so the map is bounded. */
 const READ_MAX = 5000;
 const read = new Map<string, ComputedField>();
 
 interface Table {
   rows: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** By name of a field: names of those that it shows. */
+  /** By name of a computed field: names of the fields that it shows. */
   shown: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Members of a context that use fields, as data. `scripts/odoo-tables/field_sources.py --keys` prints those that
- * display names read; the rows were chosen from its output for Odoo Community 14 to 19. Contains no decisions.
+ * Members of a context that make Odoo use fields, as data. `scripts/odoo-tables/field_sources.py --keys` prints the
+ * members that display names read; the rows were chosen from its output for Odoo Community 14 to 19. Contains no
+ * decisions.
  */
 
 export interface ContextFields {
@@ -8,9 +9,12 @@ export interface ContextFields {
   /** The model of the fields; null: any model. */
   model: string | null;
   fields: readonly string[];
-  /** The only value that uses them; undefined: any but an empty one. */
+  /** The only value of the member that makes Odoo use the fields; undefined: any value but an empty one. */
   value?: false;
-  /** Calls of other models have the member too, so that what `allow` leaves out is not denied by it. */
+  /**
+   * Only rules with `deny` deny the fields. The member also has uses in calls of other models, so rules with `allow`
+   * ignore it.
+   */
   onlyDeny?: true;
 }
 
@@ -28,7 +32,7 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'show_address_only', model: 'res.partner', fields: ADDRESS },
   { member: 'show_email', model: 'res.partner', fields: ['email'] },
   { member: 'show_vat', model: 'res.partner', fields: ['vat'] },
-  // Added to the display names of other records, in 14 to 19 if nothing else is said.
+  // Added to the display names of other records, in 14 to 19 unless a comment names versions.
   { member: 'sale_show_partner_name', model: 'sale.order', fields: ['partner_id'] },
   { member: 'sale_show_partner_name', model: 'res.partner', fields: ['name'] },
   { member: 'input_full_display_name', model: 'account.move', fields: ['partner_id', 'date'] },
@@ -67,12 +71,12 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'seller_id', model: 'product.supplierinfo', fields: SUPPLIER_NAMES, onlyDeny: true },
   { member: 'with_remaining_hours', model: 'sale.order.line', fields: ['remaining_hours'] },
   { member: 'with_price_unit', model: 'sale.order.line', fields: ['price_unit'] },
-  // Events and their tickets, and tasks, show what is left.
+  // Names of events and their tickets show the seats that are left, names of tasks the hours.
   { member: 'name_with_seats_availability', model: 'event.event', fields: ['seats_available'] },
   { member: 'name_with_seats_availability', model: 'event.slot', fields: ['seats_available'] },
   { member: 'name_with_seats_availability', model: 'event.event.ticket', fields: ['seats_available'] },
   { member: 'hr_timesheet_display_remaining_hours', model: 'project.task', fields: ['remaining_hours'] },
-  // From 17 on, partners are sorted by it first; in 15 and 16 only those of a search by name.
+  // From 17 on, partners are sorted first by these fields; in 15 and 16 only the partners found by a search by name.
   { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },
   // 19: names for lists of choices.
   { member: 'formatted_display_name', model: 'res.partner', fields: ['parent_id', 'company_name'] },
@@ -87,13 +91,13 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'formatted_display_name', model: 'stock.package', fields: ['package_type_id'] },
   { member: 'formatted_display_name', model: 'stock.package.type', fields: PACKAGE_SIZES, onlyDeny: true },
   { member: 'formatted_display_name', model: 'stock.quant', fields: QUANT_PLACES, onlyDeny: true },
-  // Comparing both answers would tell the value of `active`.
+  // Comparing the answers with and without `active_test` would show the value of `active`.
   { member: 'active_test', model: null, fields: ['active'], value: false },
 ];
 
-/** A member with one of these beginnings names a field after it. `any`: of any model. */
+/** A member with one of these prefixes names a field after the prefix. `any`: the field can be of any model. */
 export const CONTEXT_PREFIXES: readonly { prefix: string; any: boolean }[] = [
-  // Also the default of records that are created in related models.
+  // The prefix also sets defaults of records that are created in related models.
   { prefix: 'default_', any: true },
   { prefix: 'search_default_', any: false },
 ];

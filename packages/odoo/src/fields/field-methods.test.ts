@@ -54,7 +54,7 @@ test('every parameter of Odoo 19 has the position of its row', () => {
   expect(wrong).toEqual([]);
 });
 
-/** In 19 they have the position of another parameter of the versions before, with the same form. */
+/** Parameters that in 19 have the position of another parameter of earlier versions, with the same form. */
 const MOVED = new Set(['web_read_group groupby', 'web_read_group aggregates']);
 
 test('every argument that can name fields of related records is in the row of its method', () => {

@@ -5,34 +5,37 @@
 
 /** How an argument names fields. */
 export type FieldForm =
-  /** It names none: ids, limits, texts, switches. */
+  /** Names no fields: ids, limits, texts, switches. */
   | 'free'
   /** A list of names, or one name. */
   | 'names'
-  /** The same; the values of the fields are returned in lists. */
+  /** A list of names, or one name; the values of the fields are returned in lists. */
   | 'listed'
-  /** The same for a read, which also gives the names of related records. If it is empty, all fields are returned. */
+  /**
+   * A list of names, or one name, of a read that also returns names of related records. If empty, all fields are
+   * returned.
+   */
   | 'shown'
-  /** The same for `fields_get`: if it is empty, all fields are described. */
+  /** A list of names, or one name, of `fields_get`; if it is empty, all fields are described. */
   | 'described'
   | 'domain'
   /** `name desc, parent_id` */
   | 'order'
-  /** The same for groups. If it is empty, groups come in the order of the fields that they are grouped by. */
+  /** An order of groups. If it is empty, groups come in the order of the fields that they are grouped by. */
   | 'group_order'
   /** `date:month`, `amount:sum`, `total:sum(amount)`, `partner_id.country_id`, in lists of any depth. */
   | 'groups'
-  /** The same; if it is empty, all fields are aggregated. */
+  /** Texts like `groups`; if there are none, all fields are aggregated. */
   | 'aggregates'
-  /** Aggregates in 14 to 18, and groups in 19. */
+  /** Aggregates in 14 to 18; groups in 19. */
   | 'aggregates_or_groups'
   /** Conditions on aggregates: `[["amount:sum", ">", 3]]`. */
   | 'having'
   /** `{"partner_id": {"fields": {"name": {}}}}` */
   | 'specification'
-  /** The same; a list of names in 14 to 16, where an empty one gives all fields. */
+  /** A specification; in 14 to 16 a list of names, where an empty list returns all fields. */
   | 'page_specification'
-  /** Specifications by the text of a group. */
+  /** An object of specifications; each key is the text of a group, such as `date:month`. */
   | 'group_specifications'
   /** The values of records. */
   | 'values'
@@ -44,25 +47,28 @@ export type FieldForm =
   | 'changes'
   /** A text to search by name, unless it is empty. */
   | 'name_text'
-  /** Its operator: any other than `like` and `ilike` compares an empty text too. */
+  /** The operator of a search by name: any operator but `like` and `ilike` compares an empty text too. */
   | 'name_operator'
   /** `{"field": "state", "colors": {…}, "sum_field": "amount"}` */
   | 'progress_bar'
-  /** False: the parents of the records of a search panel are not read. */
+  /** The switch with which a search panel also reads the parents of records, unless its value is false. */
   | 'panel_parents'
-  /** True: the names of all records that the field of a search panel can lead to are returned. */
+  /** The switch with which all names of records that the field of a search panel can lead to are returned. */
   | 'panel_all'
-  /** The field of a search panel, and the conditions and groups of the records that it leads to. */
+  /**
+   * The field of a search panel; then the conditions on the records that it leads to, and the field by which they are
+   * grouped.
+   */
   | 'panel_field'
   | 'panel_domain'
   | 'panel_group'
-  /** A domain, or domains by the text of a group. */
+  /** A domain, or an object of domains; each key is the text of a group. */
   | 'group_domains'
-  /** It cannot be told which fields it names, unless it is empty. */
+  /** An argument whose names of fields cannot be read, unless it is empty. */
   | 'unreadable';
 
 export interface FieldArgument {
-  /** In any version. */
+  /** The names of the argument, in any version. */
   names: readonly string[];
   /** Position among the positional arguments, including the ids of a record method; null: it is always named. */
   position: number | null;
@@ -73,28 +79,30 @@ export interface FieldMethod {
   arguments: readonly FieldArgument[];
   /** Fields that the method returns or changes, whatever its arguments. */
   always: readonly string[];
-  /** By argument: the field that it names if it is omitted. */
+  /** By argument: the field that the call uses if the argument is omitted. */
   defaults: Readonly<Record<string, string>>;
   /** Members of the context that the method sets itself. */
   context: readonly string[];
-  /** True: all other arguments name no fields. */
+  /** True: all arguments that are not listed name no fields. */
   isOpen: boolean;
-  /** How it orders records that it finds; null: it returns none, or those that the call names. */
+  /**
+   * How the method orders records that it finds; null: it returns no records, or only the records that the call names.
+   */
   records: RecordOrder | null;
-  /** True: it returns all fields, whatever its arguments. */
+  /** True: the method returns all fields, whatever its arguments. */
   returnsAll: boolean;
 }
 
 export interface RecordOrder {
-  /** The argument without which records come in the order of their model. Null: they always do. */
+  /** The argument that orders the records: without it, they come in the order of their model. Null: they always do. */
   argument: string | null;
-  /** It returns records only with one of these arguments; null: always. */
+  /** The arguments of which the method needs at least one to return records; null: it always returns records. */
   onlyWith: readonly string[] | null;
 }
 
 interface Row {
   parameters: string;
-  /** Null: the records that it finds come in the order of their model. */
+  /** The parameter that orders the records that the method finds. Null: they come in the order of their model. */
   orderedBy?: string | null;
   recordsWith?: readonly string[];
   always?: readonly string[];
@@ -107,8 +115,8 @@ const PANEL =
   'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:group_domains, expand:panel_all, enable_counters/limit/only_counters';
 
 /**
- * Each parameter is `name[/name…][:form]`; without a form, it names no fields. After `*`, they are always named. `**`
- * stands for all others, which name no fields.
+ * Each parameter is `name[/name…][:form]`; without a form, it names no fields. Parameters after `*` are always named.
+ * `**` stands for all other parameters, which name no fields.
  */
 const TABLE: Readonly<Record<string, string | Row>> = {
   read: 'ids, fields:shown, load',
@@ -157,12 +165,12 @@ const TABLE: Readonly<Record<string, string | Row>> = {
     'domain:domain, groupby:groups, aggregates:groups, having:having, offset, limit, order:group_order',
   formatted_read_grouping_sets:
     'domain:domain, grouping_sets:groups, aggregates:groups, *, order:group_order',
-  // In 19 the second and third parameter are groupby and aggregates, and groups that the order leaves equal follow that
-  // of their records.
+  // In 19, the second and third parameter are groupby and aggregates, and groups that the order leaves equal follow the
+  // order of their records.
   web_read_group: {
     parameters:
       'domain:domain, fields:aggregates_or_groups, groupby:groups, limit, offset, orderby/order:order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
-    // What `expand` and unfolded groups return.
+    // The records that `expand` and unfolded groups return.
     orderedBy: null,
     recordsWith: ['expand', 'auto_unfold', 'unfold_read_specification'],
   },
@@ -216,7 +224,7 @@ const TABLE: Readonly<Record<string, string | Row>> = {
 
   get_avatar_card_data: 'ids, fields:shown',
   'hr.employee/get_barcodes_and_pin_hashed': { parameters: 'ids', always: ['barcode', 'pin'] },
-  // These return ids of records that a domain finds.
+  // The methods return ids of records that a domain finds.
   'mail.message/mark_all_as_read': 'domain:domain',
   'pos.order/search_paid_order_ids': 'config_id, domain:domain, limit, offset',
 
@@ -236,7 +244,9 @@ const METHODS: ReadonlyMap<string, FieldMethod> = new Map(
   ]),
 );
 
-/** Names of the methods in the table; those of a single model begin with it: `res.users/context_get`. */
+/**
+ * Names of the methods in the table. If a row is for a single model, the name begins with it: `res.users/context_get`.
+ */
 export const FIELD_METHODS: readonly string[] = [...METHODS.keys()];
 
 /** Undefined for a method that can name and return any field. */
@@ -261,7 +271,7 @@ function parseRow(row: Row): FieldMethod {
     .map((word, index): FieldArgument => {
       const [names = '', form = 'free'] = word.split(':');
       const isPlaced = star === -1 || index < star;
-      // A form of the table is one of the type: field-methods.test.ts checks it.
+      // field-methods.test.ts checks that each form of the table is in the type.
       return { names: names.split('/'), position: isPlaced ? index : null, form: form as FieldForm };
     });
   return {

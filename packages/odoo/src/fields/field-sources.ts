@@ -1,13 +1,13 @@
 /**
- * Fields whose value is that of other fields, as data: names of records, models that inherit the fields of another one,
- * and fields that have the same name in many models. Not listed are fields that Odoo declares as `related`, since
- * `fields_get` describes them, and those in computed-fields-table.ts. Contains no decisions.
+ * Fields whose value is the value of other fields, as data: names of records, models that inherit the fields of another
+ * one, and fields that have the same name in many models. Not listed are fields that Odoo declares as `related`, since
+ * `fields_get` describes them, and the fields in computed-fields-table.ts. Contains no decisions.
  */
 
-/** Stands for a search by name in a model, like the name of a field: it compares fields that only the model knows. */
+/** Used like the name of a field, for a search by name in a model: it compares fields that depend on the model. */
 export const NAME_SEARCH = ' name search';
 
-/** Stands for the field that leads to the parent of a record, like the name of a field. */
+/** Used like the name of a field, for the field that leads to the parent of a record. */
 export const PARENTS = ' parents';
 
 /** Models whose records have all fields of another record (`_inherits`). */
@@ -32,14 +32,16 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** The address of a partner. */
 const ADDRESS: readonly string[] = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
-/** Fields that a model computes from those of its partner, and does not declare as related. */
+/** Fields that a model computes from fields of its partner, and does not declare as related. */
 const FIELDS_OF_PARTNERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.company', ADDRESS],
   ['crm.lead', ADDRESS],
   ['event.registration', ['name', 'email', 'phone', 'mobile', 'company_name']],
 ]);
 
-/** Products with one variant compute them from it. Their names and searches by name use some of them. */
+/**
+ * Fields that a product with one variant computes from the variant. Its name and the search by name use some of them.
+ */
 const FIELDS_OF_VARIANTS: ReadonlySet<string> = new Set([
   'barcode',
   'default_code',
@@ -50,7 +52,7 @@ const FIELDS_OF_VARIANTS: ReadonlySet<string> = new Set([
   NAME_SEARCH,
 ]);
 
-/** Models whose field of this name has the value of the model's field, whatever `fields_get` says. */
+/** Models from which a model takes the value of its field of this name, whatever `fields_get` says. */
 export function listSameFields(model: string, field: string): readonly string[] {
   if (FIELDS_OF_PARTNERS.get(model)?.includes(field)) return ['res.partner'];
   if (model === 'product.template' && FIELDS_OF_VARIANTS.has(field)) return ['product.product'];
@@ -77,7 +79,9 @@ const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['payment.transaction', ['reference']],
   ['mrp.bom', ['code', 'product_tmpl_id']],
 ]);
-/** Fields of related records that the display name of a record shows: the number of the order of a line. */
+/**
+ * Fields of related records that the display name of a record shows, such as the order's number in the name of a line.
+ */
 const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field: string }[]> = new Map([
   [
     'sale.order.line',
@@ -111,7 +115,7 @@ const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field
   ],
   ['account.analytic.account', [{ model: 'res.partner', field: 'name' }]],
 ]);
-/** Fields from which the display name shows something, in some records: `Azure Interior, Brandon Freeman`. */
+/** Fields whose value can be seen in the display name of some records: `Azure Interior, Brandon Freeman`. */
 const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.partner', ['parent_id']],
   ['hr.leave', ['duration_display']],
@@ -119,14 +123,14 @@ const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
 const USUAL_NAME_FIELDS = ['name'];
 /** Models whose display name shows other fields than the usual ones. */
 export const SPECIAL_NAME_MODELS: readonly string[] = [...NAME_FIELDS.keys(), ...SIMILAR_NAME_FIELDS.keys()];
-/** Fields that show the name of a record of whatever model, in attachments, activities, messages and ratings. */
+/** Fields that show the name of a record of any model, in attachments, activities, messages and ratings. */
 export const RECORD_NAMES: ReadonlySet<string> = new Set(['res_name', 'parent_res_name', 'record_name']);
 /** Fields that show the same as the name of a record. */
 const NAMES: readonly string[] = ['x_name', 'complete_name', 'company_name', 'commercial_company_name'];
 
 /**
- * `model` null: any model. `similar`: fields from which the display name can be told too. `ofOthers`: fields of related
- * records.
+ * `model` null: any model. `similar`: further fields whose value shows the display name, or is shown by it. `ofOthers`:
+ * fields of related records.
  */
 export function listNameFields(model: string | null): {
   shown: readonly string[];
@@ -142,12 +146,12 @@ export function listNameFields(model: string | null): {
 }
 
 /**
- * Fields on which Odoo's own display name of a model declares to depend, but which it shows by members of the context
- * only (field-context.ts), or never (docs/odoo-facts.md#computed-fields). If a module declares another one that such a
- * member adds, it may show it always.
+ * Fields on which Odoo's own display name of a model declares to depend, but which it shows only with certain members
+ * of the context (field-context.ts), or never (docs/odoo-facts.md#computed-fields). If a module makes the name depend
+ * on another field that such a member adds, the name may always show that field.
  */
 const UNSHOWN_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
-  // The last two in 14 to 16: whether to show the company, and the kind of an address without a name.
+  // `is_company` and `type` in 14 to 16: whether to show the company, and the kind of an address without a name.
   ['res.partner', ['email', 'vat', 'state_id', 'country_id', 'is_company', 'type']],
   ['res.users', ['leave_date_to']],
   ['product.product', ['product_tmpl_id']],
@@ -204,15 +208,15 @@ const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['crm.tag', ['name']],
 ]);
 
-/** Fields that a search by name compares and that say no more than the name: `US Dollar` for `USD`. */
+/** Fields that a search by name compares and that show no more than the name: `US Dollar` for `USD`. */
 const SAME_AS_NAME: ReadonlySet<string> = new Set(['res.currency full_name']);
 
-/** Whether comparing the field tells no more than the name of the record does. */
+/** Whether comparing the field reveals no more than the name of the record. */
 export function isSameAsName(model: string, field: string): boolean {
   return SAME_AS_NAME.has(`${model} ${field}`);
 }
 
-/** Null if the model is not in the table, so that it may compare any field. */
+/** Null if the model is not in the table: a search by name may compare any field. */
 export function listSearchedFields(model: string): readonly string[] | null {
   return SEARCHED_FIELDS.get(model) ?? null;
 }
@@ -239,9 +243,9 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['street_number', ['street']],
   ['street_number2', ['street']],
   ['partner_gid', ['company_registry']],
-  // The address of a page ends with the name: `/shop/furn-6666-acoustic-bloc-screens-23`.
+  // The URL of a page ends with the record's name: `/shop/furn-6666-acoustic-bloc-screens-23`.
   ['website_url', ['display_name', 'seo_name']],
-  // Shown in forms while the number is empty.
+  // The placeholder of `vat`, which forms show while it is empty.
   ['partner_vat_placeholder', ['vat']],
   ['same_vat_partner_id', ['vat']],
   ['same_company_registry_partner_id', ['company_registry']],

@@ -14,7 +14,7 @@ const ORDER = new RegExp(
   `^"?(${PATH})"?(?::[a-z_]+)?"?(?:\\s+(?:asc|desc))?(?:\\s+nulls\\s+(?:first|last))?$`,
   'i',
 );
-/** The number of records of a group. */
+/** The name of a group's number of records. */
 const COUNT = '__count';
 const COLUMN_PART = new RegExp(`^${NAME}$`);
 
@@ -35,7 +35,7 @@ export function parseAggregate(text: string): Path | null {
   return field === undefined ? parseGroup(text) : [field];
 }
 
-/** The name of the result of an aggregate, by which a server can group instead. */
+/** The name of an aggregate's result. A server can take it as the name of a field to group by. */
 export function parseResultName(text: string): Path | null {
   const name = NAMED_AGGREGATE.exec(text)?.[1];
   return name === undefined ? [] : [name];

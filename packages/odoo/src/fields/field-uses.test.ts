@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../test/read-arguments.ts';
 import { listFieldUses } from './field-uses.ts';
 
-/** The paths, each with its tail: `partner_id.vat`, `partner_id → searched`, and `[]` if its records are listed. */
+/**
+ * The paths, each with its tail: `partner_id.vat`, `partner_id → searched`, and `partner_id[]` if the field's records
+ * are listed.
+ */
 function list(method: string, params: string, keyword = '{}', model = 'x.model'): string[] {
   const { uses } = listFieldUses(model, method, readArguments(params, keyword));
   return uses.map(({ path, tail, model: of, isListed }) => {
@@ -19,17 +22,17 @@ test.each([
   ['search', '[[["vat", "=", 1]]]', ['vat']],
   ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
   ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],
-  // From 19 on, these are conditions on the records themselves.
+  // From 19 on, `any` on `id` holds conditions on the records themselves.
   ['search', '[[["id", "any", [["a", "=", 1]]]]]', ['id', 'a']],
   ['search', '[[["p.id", "not any", [["id", "any!", [["a", "=", 1]]]]]]]', ['p.id', 'p.a']],
   ['search', '[[["id", "child_of", [1]]]]', [' parents', 'id → parents', 'id']],
-  // A text is searched for by name.
+  // The call searches for a text by name.
   [
     'search',
     '[[["p.id", "parent_of", ["a"]]]]',
     ['p. parents', 'p. name search', 'p.id → parents', 'p.id → searched'],
   ],
-  // `like` compares a number with the names too.
+  // `like` also compares a number with the names.
   [
     'search',
     '[[["a", "ilike", 4], ["b", "NOT LIKE", [4]], ["c", "=", 4]]]',
@@ -47,7 +50,7 @@ test.each([
     '[[], ["a:sum", "x:max(b)", "__count"], "c:month"]',
     ['a → named', 'b → named', 'c → grouped'],
   ],
-  // Its second argument is that of the groups in 19.
+  // The second argument is the aggregates in 14 to 18, and `groupby` in 19.
   ['web_read_group', '[[], ["a:x(b)"], ["c"]]', ['b → grouped', 'a → grouped', 'c → grouped']],
   [
     'web_read',
@@ -65,7 +68,7 @@ test.each([
   ['load', '[["a", "b/id"], []]', ['a → searched', 'b.id → searched']],
   ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c[]', 'c.d[] → shown']],
   ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c[] → shown', 'c.d[]']],
-  // Its specification gives no order.
+  // `onchange` ignores orders in its specification.
   [
     'onchange',
     '[[], {}, [], {"c": {"fields": {"d": {"order": "id"}}, "order": "e"}}]',
@@ -79,7 +82,7 @@ test.each([
   ['name_search', '["x"]', ['display_name → shown', ' name search']],
   ['name_search', '[""]', ['display_name → shown']],
   ['name_search', '["", [], "ilike", 5]', ['display_name → shown']],
-  // Other operators compare an empty text too: with these, records that have no value are found.
+  // Other operators compare an empty text too, and so find records that have no value.
   ['name_search', '["", [], "="]', ['display_name → shown', ' name search']],
   ['name_search', '[false, [], "not ilike"]', ['display_name → shown', ' name search']],
   ['mapped', '[[1], "a.b"]', ['a[]', 'a.b[]']],
@@ -205,15 +208,15 @@ test('groups with an order do not follow that of their records', () => {
     'a → named',
     'a → sorted',
   ]);
-  // The position of the aggregates is that of the groups in 19.
+  // In 19, `groupby` is the second argument, and the aggregates are the third.
   expect(list('web_read_group', '[[], ["a"], ["b:sum"]]')).toEqual(['a → grouped', 'b → grouped']);
   expect(list('read_progress_bar', '[[], "a", {"field": "b"}]')).toEqual(['a → grouped', 'b']);
 });
 
 test.each([
-  // Groups with equal counts are sorted by what they are grouped by.
+  // Groups with equal counts are sorted by the fields that they are grouped by.
   ['web_read_group', '[[], ["a"]]', '{"order": "__count"}'],
-  // Groups are completed with those that have no records (`group_expand`), in the order of all.
+  // Odoo adds groups without records (`group_expand`), in the order of all their records.
   ['read_group', '[[], [], ["a"]]', '{"orderby": "__count"}'],
   ['read_group', '[[], [], ["a"], 0, null, "__count", true]', '{}'],
   ['formatted_read_group', '[[], ["a"]]', '{"order": "__count", "context": {"read_group_expand": true}}'],
@@ -233,7 +236,8 @@ describe('what cannot be read is unreadable', () => {
     ['search', '[[], 0, 1, ["a"]]', 'order'],
     ['create', '[[["vat", "x"]]]', 'vals_list'],
     ['read_group', '[[], ["max(a)"], []]', 'fields'],
-    // Odoo reads `a` in each of these: 14 to 16 group by the name before the colon, and aggregates end at a dot.
+    // Odoo reads `a` in each of these arguments: 14 to 16 group by the name before the colon, and aggregates end at a
+    // dot.
     ['read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
     ['web_read_group', '[[], [], ["a:x(b)"]]', 'groupby'],
     ['formatted_read_group', '[[], ["a:x(b)"], []]', 'groupby'],

@@ -1,6 +1,6 @@
 /**
  * Lists the fields that a call names, as paths from its model. field-methods.ts has the forms of the arguments. What
- * cannot be read counts as unreadable, never as nothing. Knows no policy and no types of fields.
+ * cannot be read counts as unreadable, never as nothing. Independent of policies and of types of fields.
  */
 import {
   decodeString,
@@ -44,11 +44,11 @@ export interface FieldUse {
   tail: Tail;
   /** The model of the first field, if it is not that of the call; null: any model. */
   model?: string | null;
-  /** What `allow` leaves out is not denied. */
+  /** Only rules with `deny` apply to the use: fields that `allow` leaves out are not denied. */
   onlyDeny?: true;
-  /** The records that the last field leads to, if there are several, are returned in the order of their model. */
+  /** The last field leads to several records, which are returned in the order of their model. */
   isListed?: true;
-  /** They are returned in an order of the call. */
+  /** The records that the last field leads to are returned in an order that the call gives. */
   isOrdered?: true;
   /** The field is written, not read. */
   isWritten?: true;
@@ -58,16 +58,16 @@ export interface FieldUse {
 
 export interface FieldClause {
   kind: 'domain' | 'order' | 'groupby';
-  /** The number of names in the path that come before those of the clause: they lead to its model. */
+  /** The number of names at the beginning of the path that lead to the model of the clause. */
   base: number;
 }
 
-/** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
+/** The fields of a call that names none, so that Odoo takes all. `tail`: what the method uses of each field. */
 export type UnnamedFields =
   | ListableFields
   | { canList: false; name: string | null; tail: Tail; isListed?: true };
 
-/** They can be listed in the argument `name`, which has this position among the positional arguments. */
+/** The call can list the fields in the argument `name`, which has this position among the positional arguments. */
 export interface ListableFields extends ArgumentPlace {
   canList: true;
   tail: Tail;
@@ -80,14 +80,14 @@ export interface ArgumentPlace {
   position: number;
 }
 
-/** Records that a call finds come in the order of their model, because it gives none. */
+/** Records that a call finds come in the order of their model, because the call gives no order. */
 export interface UnorderedRecords {
   /** The argument that gives an order; null: the method has none. */
   argument: ArgumentPlace | null;
 }
 
 export interface FieldUses {
-  /** False: the method can also name and return any other field. */
+  /** False: the method is not known, so it can also name and return any field that is not in `uses`. */
   isKnown: boolean;
   uses: readonly FieldUse[];
   unnamed: UnnamedFields | null;
@@ -184,7 +184,7 @@ export const NO_FIELD_USES: FieldUses = {
 const LISTED = { isListed: true } as const;
 const ORDERED = { isOrdered: true } as const;
 const WRITTEN = { isWritten: true } as const;
-/** Other arguments of the form `groups` name aggregates. */
+/** Arguments of the form `groups` that name groups; other arguments of this form name aggregates. */
 const GROUPINGS: ReadonlySet<string> = new Set(['groupby', 'grouping_sets', 'group_by']);
 const GROUPED = { clause: { kind: 'groupby', base: 0 } } as const;
 
@@ -244,8 +244,9 @@ class UseReader {
   }
 
   /**
-   * Whether the order of the call alone decides that of the groups. If Odoo adds groups without records, all come in
-   * the order of their records. It does so in lazy groupings of 14 to 18, and by the context from 17 on.
+   * Whether only the order of the call decides the order of the groups. If Odoo adds groups without records, all groups
+   * come in the order of their records. Odoo adds such groups in lazy groupings of 14 to 18, and by the context from 17
+   * on.
    */
   #sortsGroups(list: readonly FieldArgument[]): boolean {
     const lazy = list.find(({ names }) => names.includes('lazy'));
@@ -310,7 +311,7 @@ class UseReader {
       this.found.unnamed = { canList: false, name, tail: 'shown' };
   }
 
-  /** Arguments without a row. */
+  /** Reads the arguments that the row of the method does not list. */
   #readOthers(list: readonly FieldArgument[]): void {
     const known = new Set(list.flatMap(({ names }) => names));
     const placed = list.filter(({ position }) => position !== null).length;
@@ -366,7 +367,7 @@ class UseReader {
         this.#domain(value, parsePath, []);
         break;
       case 'having':
-        // Its conditions are about aggregates.
+        // The conditions are about aggregates.
         this.#domain(value, parseGroup, [], {});
         break;
       case 'order':
@@ -451,7 +452,7 @@ class UseReader {
     else this.#add([...prefix, ...this.#parse(this.#text(value), parse)], tail, more);
   }
 
-  /** The same for fields whose values are returned, so that each field of a path lists records. */
+  /** Reads texts like `#texts`, for fields whose values are returned, so that each field of a path lists records. */
   #listedTexts(value: JsonSpan, parse: (text: string) => Path | null, tail: Tail): void {
     if (this.#isEmpty(value)) return;
     if (value.kind === 'array') {
@@ -474,12 +475,12 @@ class UseReader {
     const paths = parseOrder(this.#text(value));
     if (paths === null) throw new Unreadable();
     const clause = { kind: 'order', base: prefix.length } as const;
-    // What orders groups can be an aggregate.
+    // A group can be ordered by an aggregate, which is not a field.
     const more = kind === 'records' ? { clause } : {};
     for (const path of paths) this.#add([...prefix, ...path], 'sorted', more);
   }
 
-  /** `more`: what is noted of the fields in the conditions. */
+  /** `more`: added to the use of each field in the conditions. */
   #domain(
     value: JsonSpan,
     parse: (text: string) => Path | null,
@@ -542,7 +543,7 @@ class UseReader {
 
   /**
    * `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records.
-   * `takesOrder` false: Odoo ignores the orders in it.
+   * `takesOrder` false: Odoo ignores orders in the specification.
    */
   #specification(value: JsonSpan, prefix: Path, tail: Tail = null, takesOrder = true): void {
     if (this.#isEmpty(value)) return;
@@ -599,7 +600,7 @@ class UseReader {
   #commands(value: JsonSpan, path: Path): void {
     if (value.kind === 'object') this.#record(value, path);
     if (value.kind !== 'array') return;
-    // Long lists of ids.
+    // Skips a list without texts and objects: a list of ids, which can be long.
     if (!this.#hasString(value) && !this.#bytes.subarray(value.start, value.end).includes(OPEN_OBJECT))
       return;
     let first: JsonSpan | null = null;

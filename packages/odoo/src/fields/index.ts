@@ -1,4 +1,4 @@
-/** The fields that the arguments of a call name, and the fields whose values these show. */
+/** The fields that the arguments of a call name, and the fields whose values the named fields show. */
 
 export { type ComputedField, findComputedField, listShownAnywhere } from './computed-fields.ts';
 export { COMPUTED_FIELDS } from './computed-fields-table.ts';

@@ -17,13 +17,13 @@ import { type Path, parseOrder } from './field-texts.ts';
 /** Orders by model, as the server described them. */
 export type ModelOrders = ReadonlyMap<string, string>;
 
-/** The most models that are asked for. A database with all of Odoo's modules has some 1500. */
+/** Maximum number of models that the request asks for. A database with all of Odoo's modules has some 1500. */
 const MODELS_MAX = 5000;
 
 /** The named arguments of the call of `search_read` whose result {@link readModelOrders} reads. */
 export const MODEL_ORDERS_ARGUMENTS = `{"domain": [], "fields": ["model", "order"], "limit": ${MODELS_MAX}, "order": "id"}`;
 
-/** The bytes of the longest name or order that is read. Orders of Odoo take some 60, and what is read is kept. */
+/** Maximum number of bytes of a name or an order; longer names and orders are left out. Orders of Odoo have some 60. */
 const TEXT_BYTES_MAX = 300;
 
 /** Null if the result lists no records. A record without a readable order is left out. */
@@ -52,7 +52,7 @@ function isShortText(value: JsonSpan | undefined): value is JsonSpan {
   return value?.kind === 'string' && value.end - value.start <= TEXT_BYTES_MAX;
 }
 
-/** `isUsual`: those of the table, which may not exist in this version. */
+/** `isUsual`: the paths are those of the table, and may not exist in this version. */
 export interface ModelOrder {
   paths: readonly Path[];
   isUsual: boolean;
@@ -65,7 +65,7 @@ export function findModelOrder(known: ModelOrders, model: string): ModelOrder | 
   return paths == null ? null : { paths, isUsual: described === undefined };
 }
 
-/** The fields of the orders in 14 to 19, in any version. */
+/** By model: the fields by which any version from 14 to 19 orders its records. */
 const USUAL_ORDERS: ReadonlyMap<string, readonly Path[]> = new Map(
   Object.entries({
     'account.account': 'is_off_balance, code, placeholder_code, company_id, id',

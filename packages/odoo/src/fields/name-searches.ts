@@ -1,12 +1,13 @@
 /**
- * What a search by name compares in other models: `name_search` of an invoice also compares the name of its partner
- * (docs/odoo-facts.md#name-search). And what a condition on a field with a search method compares: that on the
- * distribution of an invoice line, the names of analytic accounts. Reads the table in name-searches-table.ts.
+ * Fields of other models that a search by name compares: `name_search` of an invoice also compares the name of its
+ * partner (docs/odoo-facts.md#name-search). Also the fields that a condition on a field with a search method compares:
+ * a condition on the distribution of an invoice line compares the names of analytic accounts. Reads the table in
+ * name-searches-table.ts.
  */
 import { NAME_SEARCH } from './field-sources.ts';
 import { NAME_SEARCHES } from './name-searches-table.ts';
 
-/** `field` is {@link NAME_SEARCH} if the records of the model are searched for by name in turn. */
+/** `field` is {@link NAME_SEARCH} if the search also searches for the records of the model by name. */
 export interface SearchedField {
   readonly model: string;
   readonly field: string;
@@ -16,7 +17,10 @@ const ANY_MODEL = 'any';
 const NONE: readonly SearchedField[] = [];
 let table: ReadonlyMap<string, readonly SearchedField[]> | null = null;
 
-/** Also what is compared in turn. Each field once. */
+/**
+ * The fields of other models that a search by name in the model compares, directly or through searches by name in those
+ * models. Lists each field once.
+ */
 export function listSearchedElsewhere(model: string): readonly SearchedField[] {
   table ??= readTable();
   const found = [...(table.get(model) ?? NONE)];

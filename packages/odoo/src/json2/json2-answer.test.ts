@@ -76,7 +76,7 @@ describe('a fault recorded over both protocols', () => {
   });
 });
 
-/** The same mistake with two names. */
+/** Two names for the same mistake. */
 test.each([
   ['error-bearer-invalid', 'error-wrong-key'],
   ['error-bearer-invalid', 'no-lockout-wrong-key'],

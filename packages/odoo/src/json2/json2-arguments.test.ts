@@ -326,7 +326,7 @@ describe('any call', () => {
       ),
       { numRuns: cases },
     );
-    // About a tenth is sent; with few cases, it can be much less.
+    // About a tenth of the random calls can be sent; with few cases, the share can be much lower.
     expect(sent).toBeGreaterThan(cases / (IS_LONG ? 20 : 50));
   });
 

@@ -1,7 +1,7 @@
 /**
  * Converts the arguments of `execute_kw` into the body of `/json/2`, which takes named arguments only. The outcome must
- * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Knows no method
- * but `create`, and nothing of the request around the body.
+ * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Independent of
+ * the method, except for `create`, and of the request around the body.
  */
 import { clipText } from '@erp-proxy/contract';
 import { isEmptyArray, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
@@ -29,7 +29,7 @@ export type MappedArguments =
 export function mapArguments(call: PositionalCall): MappedArguments {
   const outcome = bindArguments(call);
   if (outcome instanceof BindingError) {
-    // Odoo looks up the method before it looks at the arguments, and would report that it does not exist.
+    // Odoo looks up the method before it binds the arguments, and reports that a private method does not exist.
     if (call.signature.isPrivate) return unmappable('the method is private');
     return { fault: describeMistake(outcome, call.secrets) };
   }
@@ -64,7 +64,7 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
     return unmappable('`create` is not a method of the model');
   if (signature.kind === 'ids') {
     const ids = positionals.shift();
-    // Over /json/2 this would be a call on an empty recordset, which silently does nothing
+    // Over /json/2, a call without ids would run on an empty recordset and silently do nothing
     // (docs/odoo-facts.md#json2-arguments).
     if (ids === undefined) return new BindingError('IndexError', 'list index out of range');
     if (!isIds(params, ids)) return unmappable('`params[0]` must be an id or a list of ids');

@@ -19,7 +19,7 @@ export type MappedCall =
   /** The caller gave records to a method of the model, which takes none. */
   | { takesRecords: false };
 
-/** `signature` undefined: it is not known. `hasChoice`: the server has both protocols. */
+/** `signature` undefined: the parameters are not known. `hasChoice`: the server has both protocols. */
 export function mapCall(
   { model, method, params, keyword, records }: Pick<Json2Call, 'model' | 'method'> & NamedCall,
   target: Pick<Json2Call, 'pathPrefix' | 'db' | 'apiKey'>,

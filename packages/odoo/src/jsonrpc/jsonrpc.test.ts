@@ -119,7 +119,7 @@ describe('the beginning of an answer', () => {
   test('is never classified as a result if one byte differs', () => {
     const head = `${spaced}, "result": `;
     for (let at = 0; at < head.length; at++) {
-      // A missing space makes it the compact form; any other byte does not.
+      // Without its last space, the head has the compact form; any other changed byte makes it invalid.
       const bytes = encode(`${head}1}`);
       bytes[at] = 0x21;
       const told = matchResultHead(bytes);

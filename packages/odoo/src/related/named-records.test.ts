@@ -6,7 +6,7 @@ import { findSensitivity } from '../sensitive/sensitive-methods.ts';
 import { findNamedRecord } from './named-records.ts';
 import { findRelatedWrites } from './related-writes.ts';
 
-/** What stands in the way, if these models may be read and every other method is allowed. */
+/** The first change or read that is denied if these models may be read and every other method is allowed. */
 function find(name: string, params: string, keyword = '{}', readable: readonly string[] = []) {
   const [model = '', method = ''] = name.split('/');
   const allows = (of: string, what: string) => what !== 'read' || readable.includes(of);
@@ -52,7 +52,7 @@ describe('a model that cannot be told is refused, unless all may be read', () =>
     ['ir.attachment/write', '[[1], {"res_id": 2}]', 'res_id'],
     ['ir.attachment/copy', '[1, {"res_id": 2}]', 'res_id'],
     ['ir.attachment/write', '[[1], {"res_id": 2, "res_model": false}]', 'res_id'],
-    // The name must be among the same values.
+    // The model's name must be among the same values as the id.
     ['ir.attachment/write', '[[1], {"res_id": 2, "a": [[0, 0, {"res_model": "crm.lead"}]]}]', 'res_id'],
     ['ir.attachment/web_save', '[[1], {"res_id": 2}, {"res_model": "crm.lead"}]', 'res_id'],
     ['ir.attachment/load', '[["name", "res_model"], [["a", "res.users"]]]', 'res_model'],
@@ -114,7 +114,7 @@ test('a refusal has what else the call needs, but not endlessly many', () => {
   expect(read(many).others).toHaveLength(4);
 });
 
-/** From the sources, by scripts/odoo-tables/named_records.py. */
+/** Listed from Odoo's sources by scripts/odoo-tables/named_records.py. */
 const NAMING: { model: string; field: string; versions: string }[] = JSON.parse(
   readFileSync(new URL('../../test/data/named-records-14-to-19.json', import.meta.url), 'utf8'),
 );

@@ -5,19 +5,23 @@
  * mail.compose.message, can be left out. Values of reference fields show no name: check-paths.ts stops paths there.
  */
 export interface NamedRecord {
-  /** `model`: the name of its model. `model_id`: its id in `ir.model`. `id`: the id of the record. */
+  /**
+   * `model`: the name of the record's model. `model_id`: the id of the model in `ir.model`. `id`: the id of the record.
+   */
   names: 'model' | 'model_id' | 'id';
   /** The field of the same record that has the name of the model. */
   by: string;
 }
 
-/** Among the values of a property: the model to whose records it leads. */
+/** The member among the values of a property that names the model to whose records the property leads. */
 export const COMODEL = 'comodel';
 
 const RES_MODEL = { res_model: ['res_model_id', 'res_id'] };
 const MODEL = { model: ['res_id'] };
 
-/** By model: each field with the name of a model, and the fields with its id and with that of a record. */
+/**
+ * By model: each field that has the name of another model, with the fields for the id of that model and of its record.
+ */
 const PAIRS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'calendar.event': RES_MODEL,
   'data_recycle.record': { res_model_name: ['res_model_id', 'res_id'] },
@@ -37,7 +41,7 @@ const PAIRS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     parent_res_model: ['parent_res_model_id', 'parent_res_id'],
   },
   'snailmail.letter': MODEL,
-  // With the fields of an attachment or a message (`_inherits`).
+  // Models with the fields of an attachment or a message (`_inherits`).
   'mail.group.message': MODEL,
   'mrp.document': RES_MODEL,
   'product.document': RES_MODEL,
@@ -60,7 +64,7 @@ export function findNamedRecord(model: string, field: string): NamedRecord | nul
   return BY_FIELD.get(`${model} ${field}`) ?? null;
 }
 
-/** The fields of all models. */
+/** The names of all fields that name a record or its model. */
 export const NAMING_FIELDS: readonly string[] = [...BY_FIELD.keys()].map((key) =>
   key.slice(key.indexOf(' ') + 1),
 );

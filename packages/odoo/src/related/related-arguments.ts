@@ -9,9 +9,9 @@ export type RelatedForm =
   | 'specification'
   /** Member names, elements or one string, each a field name. A dot precedes a field of a related record. */
   | 'paths'
-  /** The same for columns: a slash precedes a field of a related record, or its id (`partner_id/id`). */
+  /** Columns, like `paths`: a slash precedes a field of a related record, or its id (`partner_id/id`). */
   | 'columns'
-  /** Specifications by the text of a group. They always read related records. */
+  /** An object of specifications; each key is the text of a group. They always read related records. */
   | 'specifications'
   /** The argument always reads related records. */
   | 'whole';
@@ -22,9 +22,9 @@ export interface RelatedArgument {
   /** Position among the positional arguments, including the ids of a record method; null: it is always named. */
   position: number | null;
   form: RelatedForm;
-  /** Versions of Odoo that have it. */
+  /** Versions of Odoo whose methods have the argument. */
   versions: string;
-  /** The signature or the module that proves it. */
+  /** The signature or module of Odoo that shows how the argument works. */
   reason: string;
 }
 

@@ -1,4 +1,4 @@
-/** Finds the members of a context through which a call changes records of sensitive models. Knows no policy. */
+/** Finds the members of a context through which a call changes records of sensitive models. Independent of policies. */
 import {
   type JsonKind,
   type JsonSpan,
@@ -11,7 +11,7 @@ import {
 import { isWriteMethod } from '../methods.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
 
-/** In the order of the table. */
+/** The members of the context that change sensitive models, in the order of the table. */
 export function listContextWrites(
   bytes: Uint8Array,
   context: JsonSpan,

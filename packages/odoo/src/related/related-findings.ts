@@ -1,10 +1,10 @@
-/** Changes of other models by a call that the policy does not allow: the first one, and some further ones. */
+/** Collects the changes of other models by a call that the policy does not allow: the first one, and a few more. */
 import type { NamedRecord } from './named-records.ts';
 
 export interface RelatedWrite {
   member: string;
   model: string;
-  /** The method that a direct call would use. */
+  /** The method with which a direct call would make the change. */
   method: RelatedMethod;
 }
 
@@ -12,23 +12,23 @@ export type WriteMethod = 'create' | 'write' | 'unlink';
 /** `read` stands for any method that shows records: a link names a record, and does not change it. */
 export type RelatedMethod = WriteMethod | 'read';
 
-/** A member with commands of which nobody can tell what they change. */
+/** A member whose commands change something that cannot be determined. */
 export interface UnknownMember {
   unknown: string;
   /** The model that does not describe the member; null: a default, which can reach any model. */
   of: string | null;
 }
 
-/** A member that names a record of a model that only the server knows. */
+/** A member that names a record whose model only the server knows. */
 export interface UnknownRecord {
   names: string;
   /** The field that would name the model. */
   by: string;
-  /** It is the id of the model. */
+  /** True: the member is the id of the model. */
   isModel: boolean;
 }
 
-/** The result if the call has too much to search. */
+/** The result if the call has too much to search through. */
 export const UNDETERMINED = 'undetermined';
 
 export type Allows = (model: string, method: RelatedMethod) => boolean;
@@ -40,16 +40,19 @@ export const WRITE = 2;
 export const UNLINK = 4;
 export const READ = 8;
 export const ALL = CREATE | WRITE | UNLINK;
-/** In the order of the bits. */
+/** The methods in the order of their bits. */
 const METHODS: readonly RelatedMethod[] = ['create', 'write', 'unlink', 'read'];
 
-/** Stands for the model of a record that only the server knows. Only a policy that lets all be read allows it. */
+/**
+ * Stands for the model of a record whose model only the server knows. Only a policy that allows reading all models
+ * allows it.
+ */
 const ANY_MODEL = '*';
 /** Maximum number of further changes that are named at once. */
 const OTHERS_MAX = 4;
 
 export class RelatedFindings {
-  /** The first change that is not allowed, or why this cannot be told; null: none. */
+  /** The first change that is not allowed, or the reason why the changes cannot be determined; null: no such change. */
   found: Found = null;
   readonly others: RelatedWrite[] = [];
   /** True if the rest of the call need not be searched. */
@@ -61,7 +64,7 @@ export class RelatedFindings {
     this.allows = allows;
   }
 
-  /** The methods of a model that are not allowed, as bits. */
+  /** The methods that are not allowed for the model, as bits. */
   findDenied(model: string): number {
     const known = this.#denied.get(model);
     if (known !== undefined) return known;
@@ -73,7 +76,7 @@ export class RelatedFindings {
     return denied;
   }
 
-  /** Notes those of the methods that are denied. True if the search is over. */
+  /** Records each of the methods that is denied. True if the search is over. */
   check(
     member: string,
     { relation, denied }: { relation: string; denied: number },
@@ -93,7 +96,9 @@ export class RelatedFindings {
     return this.isOver;
   }
 
-  /** A member names a record of a model that only the server knows. */
+  /**
+   * Ends the search at a member that names a record whose model only the server knows, unless all models may be read.
+   */
   stopAtRecord(member: string, { by, names }: NamedRecord): void {
     if (!this.allows(ANY_MODEL, 'read')) this.stop({ names: member, by, isModel: names === 'model_id' });
   }

@@ -106,7 +106,7 @@ test('every argument that reads related records is listed as one that names fiel
 test.each([
   // Any argument of an unknown method can be a specification.
   ['a_read_that_is_new', '[[1], [{"user_id": {"fields": {"login": {}}}}]]', '{}'],
-  // The override of a module can take one.
+  // An override in a module can take a specification.
   ['read', '[[1]]', '{"specification": {"user_id": {"fields": {"login": {}}}}}'],
 ])('finds what the rule of paths does not check: %s %s %s', (method, params, keyword) => {
   expect(find(method, params, keyword, OWN_ONLY).read).toBe('fields');
@@ -245,6 +245,6 @@ test.each<[string, string]>([
   findRelatedRead('sale.order', method, { bytes, positional, named }, null);
   bringsContext(method, { bytes, positional, named });
   expect(reads()).toBeGreaterThan(0);
-  // Two passes, each of which skips a list of names before it reads it.
+  // Two passes, each of which skips a list of names before it reads the list.
   expect(reads()).toBeLessThan(2 * 3 * params.length);
 });

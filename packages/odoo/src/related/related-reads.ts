@@ -1,7 +1,7 @@
 /**
  * Decides whether a call reads records of other models: views, names of partners with their fields, and fields of
- * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Knows no policy;
- * related-arguments.ts lists the arguments to check.
+ * related records, whose models only Odoo knows. If it cannot be determined, the answer is yes. Independent of
+ * policies; related-arguments.ts lists the arguments to check.
  */
 import {
   isWrittenAt,
@@ -49,9 +49,9 @@ const CLOSE_OBJECT = 0x7d;
 
 /** What a call reads of records of other models. */
 export type RelatedRead =
-  /** Their fields, and only Odoo knows their models. */
+  /** Fields of records whose models only Odoo knows. */
   | 'fields'
-  /** Records of this model, by what `named` describes. */
+  /** Records of `model`; `named` describes what in the call reads them. */
   | { model: string; named: string };
 
 /**
@@ -67,7 +67,7 @@ export function findRelatedRead(
   const isReadable = (other: string) => other === model || mayRead === null || mayRead(other);
   const view = isReadable(VIEWS) ? null : findNamedView(method, call);
   if (view !== null) return { model: VIEWS, named: view };
-  // These context members extend names of partners only.
+  // These members of the context extend only names of partners.
   if (!isReadable(PARTNERS) && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
     return { model: PARTNERS, named: `A member of the context, such as \`${NAMING_MEMBERS[0]}\`,` };
   const listed = mayRead === null ? undefined : findFieldMethod(model, method);
@@ -118,7 +118,7 @@ function bringsNamingContext(method: string, call: Arguments): boolean {
   const test = (value: JsonSpan) => someMember(bytes, value, NAMING_MEMBERS, (at) => !isEmpty(bytes, at));
   const isPairs = ({ kind, start }: JsonSpan) => kind === 'array' && !isEmpty(bytes, start);
   if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
-  // Deep inside an argument of an unknown method, these words have no meaning.
+  // Deep inside an argument of an unknown method, these names have no meaning.
   return (
     listRelatedArguments(method).length > 0 &&
     someRelatedArgument(method, call, (value, form) => form === 'specification' && test(value))
@@ -160,7 +160,7 @@ export function hasPath(bytes: Uint8Array, value: JsonSpan, form: 'paths' | 'col
   return value.kind === 'object' ? someName(bytes, value, test) : someString(bytes, value, test);
 }
 
-/** The id of a record, and the column with its external id, are no fields of it. */
+/** The endings of columns that hold the id of a record or its external id, which are no fields of the record. */
 const COLUMNS_OF_IDS = ['/.id"', '/id"', '".id"'];
 
 /** A slash precedes a field of a related record, and a dot a property or an id. */

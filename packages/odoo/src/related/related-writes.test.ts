@@ -115,7 +115,7 @@ describe('finds commands', () => {
     ['sale.order/write', `[[1], {"a": [[1, 2, {"b": [[1, 3, {"user_ids": ${user}}]]}]]}]`],
     ['x.model/create', '[{"task_ids": [[0, 0, {"user_ids": [[4, 5]]}]]}]'],
     ['project.task/write', '[[1], {"message_partner_ids": [[1, 7, {"user_ids": [[4, 5]]}]]}]'],
-    // With escapes in the name.
+    // The name contains an escape.
     ['res.partner/create', `[{"\u0075ser_ids": ${user}}]`],
     ['res.partner/create', `[{"\\u0075ser\\u005fids": ${user}}]`],
     ['res.partner/create', `[{"user_id\\u0073": ${user}}]`],
@@ -372,7 +372,7 @@ test('gives up if there is too much to search', () => {
   expect(find('res.partner/load', `[["${'a/'.repeat(1000)}"], []]`)).toBe(UNDETERMINED);
 });
 
-/** A policy must allow these and what is ordinary business, but need not name them without `*`. */
+/** Models that a policy must allow, like models of ordinary business, but that it need not name: `*` includes them. */
 const REACH_PEOPLE = [
   'mail.followers',
   'mail.activity',
@@ -453,7 +453,7 @@ test.each([
   ['project.project/create', '[{"task_ids": [[0, 0, {"stage_id": 2}]]}]', '{}', ['mail.mail/create']],
   ['project.task/load', '[["name", "stage_id/id"], []]', '{}', ['mail.mail/create']],
   ['crm.lead/create', '[{"stage_id": 2}]', '{}', []],
-  // New records do not have what `write` does, and a context has other members than defaults.
+  // New records do not have the effects of `write`, and a context has members that are no defaults.
   ['hr.department/create', '[{"name": "a"}]', '{}', []],
   ['event.event/create', '[{"organizer_id": 3}]', '{}', []],
   ['event.event/create', '[{}]', '{"context": {"default_organizer_id": 3}}', []],
@@ -514,7 +514,7 @@ describe('a field that Odoo also writes to the contact of the record', () => {
     // A method of another model that creates tasks.
     ['sale.order/action_confirm', '[[1]]', '{"context": {"default_partner_email": "a"}}', PARTNER],
     ['crm.lead/create', '[{}]', '{"context": {"default_email_from": "a"}}', []],
-    // A method of another model that creates leads. Those of the ORM create records of their own model.
+    // A method of another model that creates leads. Methods of the ORM create records of their own model.
     ['discuss.channel/execute_command_lead', '[[1]]', '{"context": {"default_email_from": "a"}}', PARTNER],
     ['discuss.channel/execute_command_lead', '[[1]]', '{"context": {"default_phone": "1"}}', PARTNER],
     ['discuss.channel/execute_command_lead', '[[1]]', '{"context": {"default_phone": false}}', []],
@@ -567,7 +567,7 @@ test('every member of the table is found, as itself and as a default', () => {
       const name = member.replace('*', member === '*taxes_id' ? 'supplier_' : 'x_');
       expect(find(`${of?.[0] ?? 'x.model'}/write`, `[[1], {"${name}": ${values}}]`)).toMatchObject({ model });
       const context = `{"context": {"default_${name}": ${values}}}`;
-      // Links and commands of a default are told by types, where the model has such a field.
+      // If the model has such a field, the type of the field decides about links and commands in the default.
       if (of !== undefined && form !== 'values') continue;
       expect(find(`${of?.[0] ?? 'x.model'}/write`, '[[1], {}]', context)).toMatchObject({ model });
     }

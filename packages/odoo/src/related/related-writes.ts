@@ -1,8 +1,8 @@
 /**
  * Finds changes of other models that a call makes through the values of its own record: x2many commands, paths of
  * `load`, fields that are stored in the other record, defaults and other members of the context. If the model of the
- * values is known, the types of its fields tell what a command changes. Otherwise, a table of names does. If it cannot
- * be determined, the answer is yes. Knows no policy.
+ * values is known, the types of its fields tell what a command changes. Otherwise, a table of names does. A change that
+ * cannot be determined counts as one that is not allowed. Independent of policies.
  */
 import {
   type ByteRange,
@@ -47,11 +47,11 @@ import {
 import { CLEAR, type CommandVisitor, NEW, someCommand, someValueCommand } from './x2many-commands.ts';
 
 export interface RelatedWrites {
-  /** The first change that is not allowed; null: none. */
+  /** The first change that is not allowed, or why this cannot be determined; null: no such change. */
   found: Found;
-  /** Further ones, with other models or methods: some, if there are many. */
+  /** Further changes that are not allowed, of other models or by other methods; not all, if there are many. */
   others: readonly RelatedWrite[];
-  /** By model: fields whose types decide too. Without them, only the table of names was applied. */
+  /** By model: fields whose types are needed too. As long as they are missing, only the table of names applies. */
   lacking: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -59,7 +59,7 @@ export const NO_RELATED_WRITES: RelatedWrites = { found: null, others: [], lacki
 
 export const NOTHING_LEARNT: LearntTypes = { types: new Map(), asked: new Map() };
 
-/** Only for calls of methods that may write. */
+/** Finds the changes of a call whose method may write. */
 export function findRelatedWrites(
   model: string,
   method: string,
@@ -73,7 +73,7 @@ export function findRelatedWrites(
   return { found: findings.found, others: findings.others, lacking: fields.lacking };
 }
 
-/** Methods whose objects are values of their own model. Odoo refuses fields that it does not have. */
+/** Methods whose objects are values of their own model. Odoo refuses fields that the model does not have. */
 const VALUE_METHODS: ReadonlySet<string> = new Set([
   'create',
   'write',
@@ -90,7 +90,7 @@ const MESSAGE = 'mail.message';
 /** Methods of mail.activity.mixin take fields of an activity by name. */
 const ACTIVITY_METHODS = 'activity_schedule';
 const ACTIVITIES = 'mail.activity';
-/** Named arguments that are no fields, of methods that nobody knows. */
+/** Named arguments of unknown methods that are no fields. */
 const NO_FIELDS: ReadonlySet<string> = new Set(['ids', 'context', 'domain', 'fields', 'fields_list']);
 
 /** Arguments that name fields and contain no values. */
@@ -106,22 +106,22 @@ const OPEN_OBJECT = 0x7b;
 const OF_FALSE = 0x66;
 const OF_NULL = 0x6e;
 
-/** Maximum number of names with escapes, because these have to be decoded. Names of fields have no escapes. */
+/** Maximum number of names with escapes, which take time to decode. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
-/** The place of values: a record that Odoo refuses with unknown fields, a context, or perhaps a record. */
+/** Where values are: in a record whose unknown fields Odoo refuses, in a context, or perhaps in a record. */
 type Place = 'values' | 'context' | 'perhaps';
 
 interface FoundField {
   listed: ListedMember | null;
-  /** The model that the field would be of; null: not known, so that only the table applies. */
+  /** The model that would have the field; null: not known, so that only the table applies. */
   owner: string | null;
   place: Place;
-  /** Its quoted name in the call, or the name itself. */
+  /** The quoted name of the field in the call, or the name itself. */
   named: ByteRange | string;
-  /** Null until a command was seen. */
+  /** The type of the field; null until a command was seen. */
   typed: Typed | null;
-  /** Clearing the field is no change: its record is new, or types of fields around it will tell. */
+  /** Clearing the field changes nothing, because its record is new, or the types of fields around it will decide. */
   ignoresClear: boolean;
   /** The last command that was seen. */
   command: number | null;
@@ -188,8 +188,8 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /**
-   * For an argument that can be the value of a field, as in `action_set_lost(**values)`. A link there may have another
-   * meaning.
+   * Checks an argument that can be the value of a field, as in `action_set_lost(**values)`. A link there may have
+   * another meaning.
    */
   #findInNamed(name: string, value: JsonSpan): boolean {
     const member = findMember(name, this.#model);
@@ -219,7 +219,7 @@ class Search implements CommandVisitor<FoundField> {
     return this.#fields.describe({ ...member, form }, name);
   }
 
-  /** The model of which a named argument can be a field with commands; null: it is none. */
+  /** The model that can have a named argument as a field with commands; null: the argument is no such field. */
   #findOwnerOfNamed(name: string, value: JsonSpan): string | null {
     if (value.kind !== 'array' || NO_FIELDS.has(name)) return null;
     if (this.#method.startsWith(MESSAGE_METHODS)) return this.#hasCommands(value) ? MESSAGE : null;
@@ -269,7 +269,7 @@ class Search implements CommandVisitor<FoundField> {
     return this.#findings.deny({ member: name, model: row.model, method: row.method });
   }
 
-  /** Named arguments of `activity_schedule` are values of the new activity. Its record is one of the call. */
+  /** Named arguments of `activity_schedule` are values of the new activity, which belongs to a record of the call. */
   #findInActivity(name: string, value: JsonSpan): boolean {
     if (!this.#method.startsWith(ACTIVITY_METHODS) || isOmitted(this.#bytes, value)) return false;
     this.#place = 'values';
@@ -286,7 +286,7 @@ class Search implements CommandVisitor<FoundField> {
 
   findField(name: ByteRange, depth: number, within: FoundField | null, value: number): FoundField | null {
     if (this.#findings.isOver) return null;
-    // At no depth, a name is that of a pair.
+    // Outside all objects, the name is the first element of a pair.
     const isFirst = within === null && (depth === 1 || depth === 0);
     const model = within === null ? (isFirst ? this.#valuesModel : null) : findRelation(within);
     const isDefault = isFirst && this.#place === 'context';
@@ -300,7 +300,7 @@ class Search implements CommandVisitor<FoundField> {
     );
     if (text !== null && written !== null && (!isDefault || text.startsWith(DEFAULT)))
       this.#fields.checkWritten(text, written, { isNew, isOwn, isDefault });
-    // Without a model, only rows for all models were looked up.
+    // Without a model, only rows of the table that apply to all models were looked up.
     if (isDefault && text !== null) this.#fields.checkListed(text, this.#model);
     const listed = text === null ? null : this.#fields.checkListed(text, model);
     if (this.#findings.isOver) return null;
@@ -311,7 +311,7 @@ class Search implements CommandVisitor<FoundField> {
     if (text !== null && !isEmpty)
       this.#findNamedRecord(text, { model, isNew, hasValues: isFirst && place === 'values' }, value);
     if (this.#findings.isOver) return null;
-    // Types tell it for names within lists of values, once those of the fields around them are known.
+    // For names within lists of values, types decide this once the types of the fields around them are known.
     const isOpenList = within === null && !isFirst && this.#place === 'values';
     const ignoresClear = isNew || isOpenList;
     if (isEmpty && ignoresClear) return null;
@@ -341,7 +341,7 @@ class Search implements CommandVisitor<FoundField> {
       this.#findings.stopAtRecord(text, named);
   }
 
-  /** A link to records of a model that the call names by a text. */
+  /** Checks a link to records of a model that the call names by a text. */
   #findNamedModel(member: string, start: number): void {
     if (readKind(this.#bytes, start) !== 'string') return;
     const end = skipString(this.#bytes, start);
@@ -367,7 +367,10 @@ class Search implements CommandVisitor<FoundField> {
     );
   }
 
-  /** `default_x` is a value of the model of the call, and of all others that the method creates. */
+  /**
+   * The model of the call if the name begins with `default_`: the member is a value of that model, and of all other
+   * models that the method creates.
+   */
   #findOwnerOfDefault(name: ByteRange): string | null {
     return this.#readName(name, isDefault)?.startsWith(DEFAULT) ? this.#model : null;
   }
@@ -399,7 +402,10 @@ class Search implements CommandVisitor<FoundField> {
     return this.#findings.check(listed.name, { relation: model, denied: listed.denied }, methods);
   }
 
-  /** A default can be one of another model: the table applies to it, and links reach nothing else. */
+  /**
+   * Whether a field without a type may change something unknown. A default can belong to another model: the table
+   * applies to it, and its links change nothing else.
+   */
   #isUnknown({ place, owner, named, listed }: FoundField, command: number | null): boolean {
     const isPassed =
       place === 'context' ? listed !== null || isLink(command) : place === 'perhaps' || command === CLEAR;
@@ -417,7 +423,7 @@ class Search implements CommandVisitor<FoundField> {
     return typeof named === 'string' ? named : decodeName(this.#bytes, named);
   }
 
-  /** The decoded name; null if it cannot be one that is looked for. */
+  /** The decoded name; null if it cannot be one of the names that are searched for. */
   #readName(name: ByteRange, couldBe: (bytes: Uint8Array, name: ByteRange) => boolean): string | null {
     if (!hasEscape(this.#bytes, name))
       return couldBe(this.#bytes, name) ? decodeName(this.#bytes, name) : null;
@@ -426,7 +432,10 @@ class Search implements CommandVisitor<FoundField> {
   }
 }
 
-/** The model of the values within a command; null: not known. Until types are, only the table tells. */
+/**
+ * The model of the values within a command; null: not known. While the type of the field is not known, only the table
+ * names the model.
+ */
 function findRelation({ typed, listed }: FoundField): string | null {
   if (typeof typed === 'object' && typed !== null) return typed.relation;
   return listed === null || listed.member.form === 'linked' ? null : listed.member.model;
@@ -435,7 +444,9 @@ function findRelation({ typed, listed }: FoundField): string | null {
 /** Whether a member of this name can be in one of the tables. */
 const couldMatter = makeNameFilter([...MEMBER_NAMES, ...NAMING_FIELDS, COMODEL]);
 
-/** Whether the method fills in or returns defaults. Others of a dialog work on the records for which it was made. */
+/**
+ * Whether the method fills in or returns defaults. Other methods of a dialog work on the records for which it was made.
+ */
 function takesDefaults(method: string): boolean {
   return VALUE_METHODS.has(method) || NEW_RECORD_METHODS.has(method) || method === 'load';
 }
@@ -446,7 +457,7 @@ function isDefault(bytes: Uint8Array, { start }: ByteRange): boolean {
   return DEFAULT_START.every((byte, index) => bytes[start + index] === byte);
 }
 
-/** Null, false and an empty text. */
+/** Null, false, and an empty text or list. */
 function isOmitted(bytes: Uint8Array, value: JsonSpan): boolean {
   const { kind, start, end } = value;
   if (kind === 'array') return isEmptyArray(bytes, value);
@@ -459,11 +470,11 @@ function hasEscape(bytes: Uint8Array, { start, end }: ByteRange): boolean {
 }
 
 const RES_MODEL = 'res_model';
-/** The member of the context by which defaults of a model read records of another one. */
+/** The member of the context that names another model, from whose records defaults are read. */
 const ACTIVE_MODEL = 'active_model';
 /** Number of bytes of `""`. */
 const EMPTY_TEXT = 2;
 /** Members that are read to find the name of a model. Normal values have fewer. */
 const MEMBERS_MAX = 1000;
-/** Names of models are shorter. */
+/** Maximum length of the name of a model, in bytes. No model has a longer name. */
 const MODEL_LENGTH_MAX = 200;

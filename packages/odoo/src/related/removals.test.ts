@@ -79,7 +79,7 @@ test('in a context, only defaults are values', () => {
   expect(find('{"default_user": false, "active_ids": [5], "lines": [[5]]}', null)).toBe(false);
 });
 
-/** The same by the plain reading of the values. */
+/** Whether the values remove records, found by reading the decoded values. */
 function removes(values: object): boolean {
   return Object.entries(values).some(([name, value]) => {
     const type = FIELDS.get(name)?.type;

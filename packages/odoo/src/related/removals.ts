@@ -1,20 +1,20 @@
 /**
- * Finds out whether values remove records of a list: commands that delete or cut off records of a one2many field, and
- * that delete records of any field, also among the values of other commands. Odoo deletes a record that is cut off if
- * it cannot be without its owner. The same applies to values that replace the definitions of properties: Odoo then
- * deletes a property with its values in all records. It is told the types of fields, and tells which ones it lacks.
- * Knows no policy.
+ * Finds out whether values remove records: by commands that delete records of any field, or that delete or cut off
+ * records of a one2many field, also among the values of other commands. Odoo deletes a record that is cut off if the
+ * record needs an owner. Values that replace the definitions of properties count too: Odoo then deletes a property with
+ * its values in all records. The caller passes the types of fields, and gets the fields whose types are missing.
+ * Independent of policies.
  */
 import { type ByteRange, decodeName, skipWhiteSpace } from '@erp-proxy/json';
 import { COMMANDS, type CommandVisitor, INSIDE, someCommand } from './x2many-commands.ts';
 
 export interface LearntFields {
-  /** By model. */
+  /** By model: the fields that the server described. */
   types: ReadonlyMap<
     string,
     ReadonlyMap<string, { readonly type: string; readonly relation: string | null }>
   >;
-  /** By model: fields that were looked for, and may be missing in the types. */
+  /** By model: fields for which the server was asked. It may not have described all of them. */
   asked: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -35,7 +35,7 @@ export function findRemoval(
 
 /** A field with its commands. */
 interface ListField {
-  /** Null: not known. */
+  /** The type of the field; null: not known. */
   type: string | null;
   relation: string | null;
 }
@@ -45,7 +45,7 @@ const REMOVALS = (['delete', 'unlink', 'clear', 'set'] as const).map((name) => C
 const DEFAULT = 'default_';
 /** The type of a field that has the definitions of properties for the records of a parent. */
 const DEFINITIONS = 'properties_definition';
-/** With these among the values of properties, their list replaces the definitions. */
+/** Members among the values of a property with which the list of properties replaces the definitions. */
 const CHANGED_DEFINITIONS: ReadonlySet<string> = new Set(['definition_changed', 'definition_deleted']);
 /** The first bytes of null and false. */
 const EMPTY = [0x6e, 0x66];

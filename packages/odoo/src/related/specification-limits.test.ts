@@ -83,7 +83,7 @@ describe('a specification bounds the related records', () => {
     const params = `[[1],${specification}]`;
     const { reads, bytes } = countReads(`${params}{}`);
     expect(hasUnboundedField('web_read', { ...readArguments(params), bytes }, 1000)).toBe(true);
-    // Each of 128 KiB a few times, to find the members of an object and of those in it.
+    // Each of the 128 KiB is read a few times, to find the members of an object and of the objects in it.
     expect(reads()).toBeLessThan(10 * 128 * 1024);
   });
 });

@@ -1,13 +1,13 @@
 /**
  * Whether a specification of fields bounds the records of its x2many fields: `{"order_line": {"fields": {"name": {}},
- * "limit": 80}}` (`web_read` of Odoo 17 to 19). Knows no policy.
+ * "limit": 80}}` (`web_read` of Odoo 17 to 19). Independent of policies.
  */
 import { type JsonSpan, readInteger, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
 import { listRelatedArguments } from './related-arguments.ts';
 import { hasPath } from './related-reads.ts';
 
-/** Maximum number of bytes of all `fields`. Each level is read again for the next one, and counts each time. */
+/** Maximum number of bytes of all `fields` together. The bytes of an inner level are read again, and count again. */
 const BYTES_MAX = 128 * 1024;
 
 /**
@@ -29,7 +29,7 @@ export function hasUnboundedField(method: string, call: Arguments, max: number):
   });
 }
 
-/** Finds the largest product of limits. NaN: a field has none. */
+/** Finds the largest product of limits of nested fields. NaN: a field has no limit. */
 class RelatedCounter {
   readonly #bytes: Uint8Array;
   #bytesLeft = BYTES_MAX;
@@ -48,16 +48,16 @@ class RelatedCounter {
     return this.#largest(specification, (value) => this.#countOf(value));
   }
 
-  /** Counts those of one field. */
+  /** The number of records that one field can give. */
   #countOf(value: JsonSpan): number {
     if (value.kind !== 'object') return 0;
     const members = readMembers(this.#bytes, value);
     const fields = members.filter(({ name, value: given }) => name === 'fields' && !isLeftOut(given));
     if (fields.length === 0) return 0;
-    // Odoo refuses a member that is given twice, but nothing here relies on that.
+    // Odoo refuses a member that is given twice, but nothing here relies on the refusal.
     const limits = members.filter(({ name }) => name === 'limit');
     const limit = Math.max(...limits.map(({ value: given }) => this.#readLimit(given)));
-    // A limit of a list without one is -Infinity.
+    // The maximum of no limits is -Infinity.
     if (!(limit >= 0)) return Number.NaN;
     this.#bytesLeft -= fields.reduce((sum, { value: { start, end } }) => sum + end - start, 0);
     if (this.#bytesLeft < 0) return Number.NaN;

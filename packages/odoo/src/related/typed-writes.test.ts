@@ -5,7 +5,7 @@ import { readArguments } from '../../test/read-arguments.ts';
 import { type LearntTypes, readFieldTypes } from '../values/field-types.ts';
 import { findRelatedWrites } from './related-writes.ts';
 
-/** What a policy has to allow, as `res.users/create`, and the models whose types the search asked for. */
+/** The methods that a policy has to allow, as `res.users/create`, and the models whose types the search asked for. */
 function find(name: string, params: string, keyword = '{}') {
   const [model = '', method = ''] = name.split('/');
   const call = readArguments(params, keyword);
@@ -247,7 +247,7 @@ describe('defaults of the context are values of the model of the call, and can b
     ],
     ['crm.lead/create', '{"default_email_from": "a@example.com"}', []],
     ['crm.lead/create', '{"default_login": "", "default_password": false, "default_tag_ids": false}', []],
-    // A link under a name of no field of the model reaches nothing that the table names.
+    // A link in a default that is no field of the model changes nothing that the table names.
     ['crm.lead/create', '{"default_attachment_ids": [1, 2]}', []],
     ['crm.lead/create', '{"search_default_order_ids": [[2, 5]], "order_ids": [[2, 5]]}', []],
   ])('%s %s', (name, context, expected) => {

@@ -1,6 +1,6 @@
 /**
- * What setting a field changes in other models: by the type of the field if it is known, by the tables of names, and by
- * what Odoo writes elsewhere when the field is set. Every result is kept for the call.
+ * Determines what setting a field changes in other models: by the type of the field if it is known, by the tables of
+ * names, and by what Odoo writes elsewhere when the field is set. Keeps all results for the call.
  */
 
 import { type JsonSpan, someMember } from '@erp-proxy/json';
@@ -12,41 +12,44 @@ import type { LearntTypes } from '../values/field-types.ts';
 import { CREATE, READ, type RelatedFindings, UNDETERMINED, UNLINK, WRITE } from './related-findings.ts';
 import { COMMANDS } from './x2many-commands.ts';
 
-/** A member that is in the table, with the name that was used. */
+/** A member that is in the table of names, with the name that the call used. */
 export interface ListedMember {
   member: SensitiveMember;
   name: string;
-  /** Methods that the policy does not allow, as bits. */
+  /** Methods that the policy does not allow, as a set of bits. */
   denied: number;
 }
 
-/** An x2many field, as its type says. */
+/** An x2many field, according to its type. */
 export interface RelationField {
   name: string;
   /** The model of its records. */
   relation: string;
-  /** Sets of methods as bits, in the order of COMMANDS. */
+  /** The methods that each command needs, as sets of bits, in the order of COMMANDS. */
   methods: readonly number[];
   denied: number;
 }
 
-/** What a type says of a field. `none`: it has no commands. `lacking`: the type is not known. `missing`: no type. */
+/**
+ * What the type of a field says. `none`: the field takes no commands. `lacking`: the type is not known yet. `missing`:
+ * the server describes no type.
+ */
 export type Typed = RelationField | 'none' | 'lacking' | 'missing';
 
 /** The record whose field is set. */
 export interface WrittenRecord {
   isNew: boolean;
-  /** It is new, and the call gives all of its values. */
+  /** The record is new, and the call gives all of its values. */
   isOwn: boolean;
-  /** The name is that of a default for the field. */
+  /** The name of the field is that of a default: `default_x`. */
   isDefault?: boolean;
 }
 
-/** Maximum number of different names that are in the table or look like it. Normal calls have few. */
+/** Maximum number of different names that are in the table or resemble a name there. Normal calls have few. */
 const MEMBERS_MAX = 1000;
 
 export class WrittenFields {
-  /** By model: fields whose types decide too. */
+  /** By model: fields whose types are needed too. */
   readonly lacking = new Map<string, Set<string>>();
   readonly #bytes: Uint8Array;
   readonly #findings: RelatedFindings;
@@ -102,7 +105,7 @@ export class WrittenFields {
     };
   }
 
-  /** What the table of names has for the name; null: nothing. */
+  /** The row for the name in the table of names; null: none. */
   findListed(name: string, model: string | null): ListedMember | null {
     const known = this.#listed.get(name);
     if (known !== undefined && known.model === model) return known.listed;
@@ -117,17 +120,17 @@ export class WrittenFields {
     return { member, name, denied: this.#findings.findDenied(member.model) };
   }
 
-  /** Checks a field that is stored in another record at once, because any value changes it. */
+  /** Checks at once a field whose value is stored in another record, because any value changes the other record. */
   checkListed(name: string, model: string | null): ListedMember | null {
     const listed = this.findListed(name, model);
     if (listed?.member.form !== 'values') return listed;
-    // Among the values of its own model, the field leads nowhere else.
+    // Among values of the model that stores the field, the field changes no other record.
     if (listed.member.model !== model)
       this.#findings.check(listed.name, { relation: listed.member.model, denied: listed.denied }, WRITE);
     return null;
   }
 
-  /** Checks what a field of the model changes elsewhere, whatever its value. */
+  /** Checks what setting a field of the model changes in other models, whatever its value. */
   checkWritten(name: string, owner: string, { isNew, isOwn, isDefault = false }: WrittenRecord): void {
     const field = isDefault ? name.slice(DEFAULT.length) : name;
     for (const row of findWrittenModels(owner, field)) {
@@ -137,7 +140,10 @@ export class WrittenFields {
     }
   }
 
-  /** Checks what a copy changes elsewhere: it has the values of its source, and the call can link it to others. */
+  /**
+   * Checks what a copy changes in other models: it has the values of its source, and the call can link it to other
+   * records.
+   */
   checkCopied(model: string): void {
     for (const { model: changed, method, linkedBy } of listLinkedModels(model)) {
       const link = linkedBy?.find((name) => this.#has(name) || this.#has(`${DEFAULT}${name}`));
@@ -146,7 +152,7 @@ export class WrittenFields {
     }
   }
 
-  /** Whether a new record of the call is not linked to the record that the field changes. */
+  /** Whether the call links its new record to no record that the field would change. */
   #isUnlinked({ linkedBy }: WrittenModel): boolean {
     return linkedBy !== null && !linkedBy.some((name) => this.#has(name) || this.#has(`${DEFAULT}${name}`));
   }
@@ -160,14 +166,14 @@ export class WrittenFields {
   }
 }
 
-/** Whether a link alone changes rights. */
+/** Whether linking a record, without changing it, changes rights. */
 function isGrant(member: SensitiveMember | null, relation: string): boolean {
   return member?.form === 'relation' && member.model === relation;
 }
 
 /**
- * In the order of COMMANDS. A record that is removed from a one2many field can be deleted. `links`: a many2many field
- * whose links change nothing in the other record.
+ * Methods for each command, in the order of COMMANDS. A record that is removed from a one2many field can be deleted.
+ * `links`: a many2many field whose links change nothing in the other record.
  */
 export const METHODS_OF_COMMANDS: Record<SensitiveMember['form'] | 'links', readonly number[]> = {
   lines: [CREATE, WRITE, UNLINK, WRITE | UNLINK, WRITE, WRITE | UNLINK, WRITE | UNLINK],

@@ -115,8 +115,9 @@ test('ends if the visitor returns true', () => {
 });
 
 /**
- * The same, for decoded values. `levels`: from the list of commands around the value; null: there is none. Directly
- * among the values of a command are the members at level 2, and the names of pairs at level 3.
+ * Lists the commands like the visitor, from decoded values. `levels`: number of levels from the surrounding list of
+ * commands to the value; null: there is none. Members directly among the values of a command are at level 2, names of
+ * pairs at level 3.
  */
 function listDecoded(value: unknown, depth = 0, levels: number | null = null): string[] {
   const below = levels === null ? null : levels + 1;
@@ -131,7 +132,7 @@ function listDecoded(value: unknown, depth = 0, levels: number | null = null): s
   return Object.entries(value).flatMap(([name, inner]) => listMember(name, inner, depth + 1, below, 2));
 }
 
-/** `levels`: as above. `valuesLevels`: those of a name directly among values. */
+/** `levels`: as in `listDecoded`. `valuesLevels`: the level of a name directly among values. */
 function listMember(
   name: string,
   inner: unknown,
@@ -152,7 +153,7 @@ function listMember(
   });
 }
 
-/** No name below has the level of values. */
+/** A level that no name directly among values has. */
 const NOT_COMMAND = 100;
 
 test('visits the same commands in any value as a search of the decoded value', () => {

@@ -1,6 +1,6 @@
 /**
  * Visits the x2many commands in the values of a call. It needs one pass over bytes that readDocument has already
- * checked, even for commands inside commands. Knows no names of fields.
+ * checked, even for commands inside commands. Independent of the names of fields.
  */
 import {
   type ByteRange,
@@ -58,13 +58,16 @@ interface OpenList<Field> {
   isInCommand: boolean;
 }
 
-/** Instead of a number of objects: within a list of commands, but not directly among the values of one. */
+/** The depth of a name that is within a list of commands, but not directly among the values of a command. */
 export const INSIDE = -1;
 
 const NONE = -10;
 /** Levels from a list of commands to the values of a command: the command, and the object in it. */
 const VALUES_LEVELS = 2;
-/** The same for a list of pairs: the command, the list and the pair. */
+/**
+ * Levels from a list of commands to the values of a command that are a list of pairs: the command, the list and the
+ * pair.
+ */
 const PAIRED_LEVELS = 3;
 
 /** Visits all commands within a value. True if the visitor ended the search. */
@@ -76,7 +79,7 @@ export function someCommand<Field>(
   return search(bytes, range, visitor, []);
 }
 
-/** The same for a value that is itself the value of `field`. */
+/** Visits all commands within a value that is itself the value of `field`. True if the visitor ended the search. */
 export function someValueCommand<Field>(
   bytes: Uint8Array,
   value: JsonSpan,
@@ -169,8 +172,8 @@ function isPairValue(bytes: Uint8Array, start: number, end: number): boolean {
 }
 
 /**
- * A value that is not a list: null and false clear the field, Odoo has no meaning for an object, and refuses other
- * values.
+ * Visits a value that is not a list: null and false clear the field, Odoo has no meaning for an object, and refuses
+ * other values.
  */
 function visitOther<Field>(visitor: CommandVisitor<Field>, field: Field, kind: JsonKind): boolean {
   if (kind === 'null' || kind === 'false') return visitor.visit(field, CLEAR);

@@ -1,7 +1,7 @@
 /** Models whose records have the fields of a record of another model (`_inherits`), from Odoo Community 14 to 19. */
 import { HEIRS } from './written-models-data.ts';
 
-/** The models whose fields the model has by delegation; those that they have in turn are left out. */
+/** The models whose fields the model has by direct delegation. */
 export function listDelegates(model: string): readonly string[] {
   return BY_MODEL.get(model) ?? [];
 }

@@ -2,7 +2,7 @@
 import { DEFAULT } from './name-filter.ts';
 import { SENSITIVE_MEMBERS, type SensitiveMember } from './sensitive-members.ts';
 
-/** The row for the name of a field. `model` is the model that the values are for; null: not known. */
+/** The row for the name of a field. `model` is the model of the values; null: not known. */
 export function findMember(name: string, model: string | null): SensitiveMember | null {
   const field = name.startsWith(DEFAULT) ? name.slice(DEFAULT.length) : name;
   const ofModel = model === null ? undefined : OF_MODEL.get(`${model}/${field}`);

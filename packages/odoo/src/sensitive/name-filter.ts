@@ -1,21 +1,24 @@
 /** Rejects nearly all names by their last bytes, without decoding: a body can hold millions of names. */
 import type { ByteRange } from '@erp-proxy/json';
 
-/** False for nearly all names that are not given ones. The range includes the quotes; the name has no escapes. */
+/**
+ * False for nearly all names that are not among the given names. The range includes the quotes; the name has no
+ * escapes.
+ */
 export type NameFilter = (bytes: Uint8Array, name: ByteRange) => boolean;
 
 /** In a context, `default_x` is the value of field `x` if the call gives none. */
 export const DEFAULT = 'default_';
 
-/** For these names, and for them as defaults. A leading `*` stands for any beginning. */
+/** Makes a filter for these names, with and without `default_`. A leading `*` stands for any beginning. */
 export function makeNameFilter(names: readonly string[]): NameFilter {
   const keys = new Set(names.flatMap(listKeys));
   return (bytes, name) => keys.has(readKey(bytes, name));
 }
 
-/** No pattern is shorter. */
+/** Number of bytes that a key is made of. No pattern is shorter. */
 const KEY_BYTES = 7;
-/** The bits in which letters and `_` differ. With only these, a key fits into a number. */
+/** The bits in which letters and `_` differ. A key of these bits fits into a number. */
 const KEY_BITS = 0x1f;
 
 function listKeys(pattern: string): number[] {

@@ -1,6 +1,6 @@
 /**
- * The members of a record's values through which a call changes records of sensitive models, as data: fields of Odoo
- * Community 14 to 19 and of well-known modules. Contains no decisions.
+ * Fields through whose values a call changes records of sensitive models, as data: fields of Odoo Community 14 to 19
+ * and of well-known modules. Contains no decisions.
  */
 
 export interface SensitiveMember {
@@ -27,9 +27,9 @@ export interface SensitiveContextMember {
   name: string;
   model: string;
   method: 'create' | 'read' | 'write';
-  /** The beginning of the names of the methods that it applies to; absent: all. */
+  /** The beginning of the names of the methods to which the row applies; absent: all methods. */
   methods?: string;
-  /** Does not apply to methods of the ORM, which create records of their own model. */
+  /** The row does not apply to methods of the ORM, which create records of their own model. */
   isOfOthers?: true;
   why: string;
 }
@@ -37,7 +37,7 @@ export interface SensitiveContextMember {
 /** A named argument by which a method writes in the name of somebody else. Null, false and "" count as omitted. */
 export interface SensitiveArgument {
   names: readonly string[];
-  /** The beginning of the names of the methods that take it. */
+  /** The beginning of the names of the methods that take the argument. */
   methods: string;
   model: string;
   method: 'create' | 'read';
@@ -45,8 +45,8 @@ export interface SensitiveArgument {
 }
 
 /**
- * Parameters of mail_thread.py and mail_activity_mixin.py of Odoo 14 to 19, which their methods take by name only.
- * `mail.group` takes them by position too: sensitive-table.ts has its method.
+ * Parameters of methods of mail_thread.py and mail_activity_mixin.py of Odoo 14 to 19, which take them by name only.
+ * The method of `mail.group` takes them by position too: it is in sensitive-table.ts.
  */
 export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
   {
@@ -86,7 +86,7 @@ export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
   },
 ];
 
-/** The first two are read by ir_fields.py of Odoo 14 to 19, the others when a method creates a record. */
+/** Odoo 14 to 19 reads the first two in ir_fields.py, and the others when a method creates a record. */
 export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
   {
     name: 'name_create_enabled_fields',
@@ -195,7 +195,7 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'structures, which have rules',
   },
 
-  // Among the values of properties.
+  // A member among the values of properties.
   {
     members: ['definition_changed', 'definition_deleted'],
     model: 'ir.model.fields',

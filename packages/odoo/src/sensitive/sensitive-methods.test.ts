@@ -101,7 +101,7 @@ describe('a policy must name', () => {
     'crm.lead/message_new',
     'res.partner/message_update',
     'mail.alias.domain/write',
-    // What belongs to messages of any record.
+    // Records that belong to messages of any record.
     'mail.tracking.value/create',
     'mail.notification/unlink',
     'mail.message.reaction/create',

@@ -122,7 +122,7 @@ ${SENSITIVE_ARGUMENTS.map(renderArgument).join('\n')}
 `;
 }
 
-/** Lines for each model with fields that need the same method of another one. */
+/** Renders a line for the fields of a model whose change also changes the same other model by the same method. */
 function renderWritten(): string[] {
   const fields = [...listWrittenFields()].flatMap(([model, rows]) =>
     [...rows].flatMap(([name, written]) =>

@@ -1,4 +1,4 @@
-/** What the table of fields that change other models has, and what it leaves out. */
+/** Tests which fields the table of fields that change other models contains, and which it leaves out. */
 import { describe, expect, test } from 'vitest';
 import { findSensitivity } from './sensitive-methods.ts';
 import { findWrittenModels, listWrittenFields } from './written-models.ts';
@@ -40,7 +40,7 @@ describe('fields have the models that they change', () => {
     ['rating.rating', ['is_internal'], ['mail.message/write']],
     ['gamification.karma.tracking', ['new_value', 'gain'], ['res.users/write']],
     ['gamification.goal', ['computation_mode'], ['gamification.goal.definition/write']],
-    // What sends something.
+    // Fields that make Odoo send something.
     ['hr.applicant', ['stage_id'], ['mail.mail/create']],
     ['project.task', ['stage_id'], ['mail.mail/create']],
     ['project.project', ['stage_id'], ['mail.mail/create']],

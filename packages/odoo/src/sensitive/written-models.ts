@@ -1,6 +1,7 @@
 /**
  * Which fields change records of other models, or send something, when a call sets them. Reads the table in
- * written-models-data.ts, and rows of its form for what the script that writes it cannot see. Knows no policy.
+ * written-models-data.ts, and rows of the same form for fields that the script which writes the table cannot find.
+ * Independent of policies.
  */
 import type { ByteRange } from '@erp-proxy/json';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';
@@ -9,9 +10,9 @@ import { WRITTEN_MODELS } from './written-models-data.ts';
 export interface WrittenModel {
   model: string;
   method: 'create' | 'write' | 'unlink';
-  /** Fields that link a new record to the other one. If given, a new record needs one of them. */
+  /** Fields that link a new record to the record that changes. If given, a new record needs one of them. */
   linkedBy: readonly string[] | null;
-  /** New records do not have the effect. */
+  /** True: setting the field of a new record changes nothing in the other model. */
   isOfExisting: boolean;
 }
 
@@ -21,9 +22,9 @@ const POS_MODULES = [
 ];
 
 /**
- * Mail and followers of each new record, a document that fields name, a ticket of Enterprise, and modules that a point
- * of sale installs. The totals of an invoice, which is a workflow to the script. Phones of applicants and tickets: Odoo
- * finds their contact by the email.
+ * Mail and followers of each new record, a document that fields name, a ticket of Enterprise, modules that a point of
+ * sale installs, and the totals of an invoice, which the script takes for a workflow. Phones of applicants and tickets:
+ * Odoo finds their contact by the email.
  */
 const FURTHER_ROWS = `
 account.move tax_totals,tax_totals_json=account.move.line/write
@@ -39,12 +40,12 @@ slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
 
-/** What the field of the model changes; empty: nothing that needs an entry. */
+/** The changes that setting the field of the model makes; empty: none that a policy must allow. */
 export function findWrittenModels(model: string, field: string): readonly WrittenModel[] {
   return readModel(model)?.rows.get(field) ?? [];
 }
 
-/** What a copy changes elsewhere, with values of its source, if a value of the call links it to another record. */
+/** The changes that a copy makes with values of its source if a value of the call links it to another record. */
 export function listLinkedModels(model: string): readonly WrittenModel[] {
   return [...(readModel(model)?.rows.values() ?? [])].flat().filter(({ linkedBy }) => linkedBy !== null);
 }
@@ -54,7 +55,7 @@ export function couldBeWritten(model: string, bytes: Uint8Array, name: ByteRange
   return readModel(model)?.couldHave(bytes, name) ?? false;
 }
 
-/** Fields by model. */
+/** By model: the fields that change other models. */
 export function listWrittenFields(): Map<string, ReadonlyMap<string, readonly WrittenModel[]>> {
   return new Map([...getLines().keys()].map((model) => [model, readModel(model)!.rows]));
 }
@@ -64,7 +65,7 @@ interface ReadModel {
   couldHave: NameFilter;
 }
 
-/** The lines by model, and those that were read. Both are bounded by the data. */
+/** The lines of the data by model, and the parsed lines. The size of the data bounds both. */
 let lines: ReadonlyMap<string, readonly string[]> | null = null;
 const read = new Map<string, ReadModel>();
 
@@ -100,7 +101,7 @@ function readModel(model: string): ReadModel | null {
   return found;
 }
 
-/** Further rows replace those of the script. */
+/** Rows that are read later, the further rows, replace rows of the script. */
 function isCovered(row: WrittenModel, by: WrittenModel): boolean {
   return row.model === by.model && row.method === by.method;
 }

@@ -1,22 +1,22 @@
 /**
- * Recognizes answers of a firewall in front of Odoo: a refusal, or a page with a check that only a browser passes. Odoo
- * answers calls with JSON, and names no product of these. Pure.
+ * Recognizes answers of a firewall in front of Odoo: a refusal, or a page with a check that only a browser passes.
+ * Odoo's own answers to calls are JSON and contain no name of such a product. Pure.
  */
 import { type AnswerStatus, readHeader } from './http-status.ts';
 
 export interface Firewall {
-  /** Null: the answer does not tell. */
+  /** The name of the product; null: the answer does not contain it. */
   product: string | null;
-  /** Whether it asks for a check in a browser. */
+  /** Whether the firewall asks for a check in a browser. */
   isChallenge: boolean;
 }
 
-/** Headers that only these products set on what they answer themselves: Odoo has not got the request. */
+/** Headers that these products set only on their own answers: Odoo has not got the request. */
 const OWN_ANSWERS: readonly (readonly [header: string, product: string])[] = [
   ['cf-mitigated', 'Cloudflare'],
   ['x-amzn-waf-action', 'AWS WAF'],
 ];
-/** Headers on all that passes through these products. */
+/** Headers that these products add to all answers that pass through them. */
 const PASSED: readonly (readonly [header: string, value: RegExp, product: string])[] = [
   ['cf-ray', /./, 'Cloudflare'],
   ['server', /^cloudflare$/i, 'Cloudflare'],
@@ -29,7 +29,7 @@ const PASSED: readonly (readonly [header: string, value: RegExp, product: string
 /** Statuses with which a firewall refuses. Odoo has no page with them on the paths of calls. */
 const REFUSALS: ReadonlySet<number> = new Set([403, 406]);
 
-/** Null: there is no sign of one. */
+/** Null: the answer has no sign of a firewall. */
 export function findFirewall(answer: AnswerStatus): Firewall | null {
   const own = OWN_ANSWERS.find(([header]) => readHeader(answer, header) !== '');
   if (own !== undefined)

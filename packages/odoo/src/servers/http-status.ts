@@ -19,16 +19,16 @@ export type StatusClass =
   | 'overloaded'
   /** 503: the server has no room, or (Envoy) the connection of a proxy broke after the request was sent. */
   | 'unavailable'
-  /** 502, and Cloudflare's own: a proxy did not reach Odoo, or lost the connection. */
+  /** 502, and similar statuses of Cloudflare: a proxy did not reach Odoo, or lost the connection. */
   | 'bad_gateway'
-  /** 504, and Cloudflare's own: a proxy got no answer of Odoo in time. */
+  /** 504, and similar statuses of Cloudflare: a proxy got no answer of Odoo in time. */
   | 'gateway_timeout'
   /**
    * 303 to Odoo's login page. 18 redirects requests for a missing page there; 16 and 17 answer 404
    * (docs/odoo-facts.md#version-pages).
    */
   | 'login_redirect'
-  /** 301 and 308: the address is another one for every request (RFC 9110 sections 15.4.2 and 15.4.9). */
+  /** 301 and 308: the server has another address for every request (RFC 9110 sections 15.4.2 and 15.4.9). */
   | 'moved'
   /** Any other 3xx. It can replace a 502 after the request was sent (nginx: `error_page 502 =302`). */
   | 'redirect'
@@ -97,7 +97,7 @@ const NOT_RUN: ReadonlySet<StatusClass> = new Set([
   'client_error',
 ]);
 
-/** Whether a proxy in front of Odoo did not get its answer. A request that only reads may be sent again. */
+/** Whether a proxy in front of Odoo got no complete answer from Odoo. A request that only reads may be sent again. */
 export function isGatewayError(answer: AnswerStatus): boolean {
   return GATEWAY.has(classifyStatus(answer));
 }
@@ -147,5 +147,5 @@ export function findRedirect(answer: AnswerStatus): string | null {
   return target.length > TARGET_LENGTH_MAX ? null : target;
 }
 
-/** Stands for the server, for a location that is a path. */
+/** Base for locations that are a path: stands for the server itself. */
 const SAME_SERVER = 'http://same.invalid';

@@ -52,7 +52,7 @@ export function readSerie({ server_serie }: OdooVersion): string | null {
   return /^(?:saas[~-])?\d{1,4}(?:\.\d{1,4}){0,2}$/.test(server_serie) ? server_serie : null;
 }
 
-/** Whether it has `/json/2`. */
+/** Whether this version has `/json/2`. */
 export function hasJson2(version: OdooVersion): boolean {
   return isAtLeast(version, JSON2_SINCE);
 }

@@ -1,4 +1,4 @@
-/** The parameters of methods: of known ones, and of those that the doc page of a server lists. */
+/** The parameters of methods: of well-known methods, and of methods that the doc page of a server lists. */
 
 export { type DocPage, readDocPage } from './doc-page.ts';
 export { listSignatures } from './list-signatures.ts';

@@ -21,7 +21,7 @@ const own = Object.entries(recorded).flatMap(([model, methods]) =>
     .map(([method, signature]) => ({ name: `${model}/${method}`, model, method, signature })),
 );
 
-/** In the notation of the table. */
+/** Prints a recorded signature in the notation of the table. */
 function print({ params, ids }: Recorded): string {
   const words = params.map((word) => word.replace(/=.*$/, '='));
   return `${ids ? 'ids' : 'model'} (${words.join(', ')})`;

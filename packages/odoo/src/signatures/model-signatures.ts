@@ -1,7 +1,7 @@
 /**
- * The parameters of methods that a single model of Odoo 19 has, as data: recorded ones, and those of the module base
- * that every user needs. The server's doc page takes precedence, since a module can change them, but not every user may
- * read it (docs/odoo-facts.md#doc-group).
+ * The parameters of methods that a single model of Odoo 19 has, as data: recorded methods, and methods of the module
+ * base that every user needs. The server's doc page takes precedence, since a module can change the parameters, but not
+ * every user may read the page (docs/odoo-facts.md#doc-group).
  */
 import { parseSignature, type Signature } from './signature.ts';
 

@@ -1,4 +1,7 @@
-/** The parameters of a method, as in Python's `inspect.Signature` but without the record (`self`). Knows no method. */
+/**
+ * The parameters of a method, as in Python's `inspect.Signature` but without the record (`self`). Independent of
+ * methods.
+ */
 
 /**
  * How an argument can be passed, as in Python's `inspect.Parameter.kind`. `positional` parameters can be named as well.
@@ -23,7 +26,7 @@ export interface Signature {
    * (docs/odoo-facts.md#execute-kw-arguments).
    */
   kind: 'ids' | 'model';
-  /** In the order of the Python signature. */
+  /** The parameters in the order of the Python signature. */
   parameters: readonly Parameter[];
   /** True if Odoo refuses every remote call of the method, before it looks at the arguments. */
   isPrivate: boolean;

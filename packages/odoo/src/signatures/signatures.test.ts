@@ -15,7 +15,7 @@ const recorded: Recorded = JSON.parse(
   readFileSync(new URL('../../test/data/signatures-19.0.json', import.meta.url), 'utf8'),
 );
 
-/** Converts the notation of the recorder into ours. */
+/** Converts the notation of the recorder into that of signatures.ts. */
 function readRecorded(text: string): Signature {
   const [, head, list] = /^(.*?) \((.*)\)$/.exec(text)!;
   const words = list === '' ? [] : list!.split(', ');

@@ -64,7 +64,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   // Methods of every model with messages (31 of the 397).
   message_post: 'ids (*args, body=, message_type=, **kwargs)',
 
-  // Odoo itself refuses these (docs/odoo-facts.md#private-methods).
+  // Methods that Odoo refuses in calls (docs/odoo-facts.md#private-methods).
   search_fetch: 'private model (domain, field_names=, offset=, limit=, order=)',
   fetch: 'private ids (field_names=)',
   check_access: 'private ids (operation)',

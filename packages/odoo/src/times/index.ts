@@ -1,4 +1,4 @@
-/** Times and days of Odoo, which are in UTC, and those of a time zone. */
+/** Times and days of Odoo, which are in UTC, and times and days of a time zone. */
 export { createDayFinder, type LocalDay } from './local-day.ts';
 export { createTimePrinter, type PrintTime } from './local-time.ts';
 export { isTimeZone } from './time-zone.ts';

@@ -1,11 +1,11 @@
-/** Days in a time zone. Knows no call. */
+/** Finds when days begin and end in a time zone. Independent of calls. */
 import { getOffsetFinder } from './zone-offset.ts';
 import { printTime } from './zoned-time.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface LocalDay {
-  /** Both in the form of Odoo, in UTC. The end is the beginning of the next day. */
+  /** Beginning of the day in UTC, in Odoo's form. `to` is the beginning of the next day. */
   from: string;
   to: string;
 }
@@ -13,7 +13,10 @@ export interface LocalDay {
 /** Returns a function that finds when a day such as `2026-10-25`, which must exist, begins and ends in the zone. */
 export function createDayFinder(zone: string): (day: string) => LocalDay {
   const findOffsetMs = getOffsetFinder(zone);
-  /** Clocks that are set forward at midnight skip it. The day then begins at the first time that they show. */
+  /**
+   * Where clocks are set forward at midnight, midnight does not exist: the day begins at the first time after the
+   * change.
+   */
   const findStart = (midnight: number): string => {
     const offsets = [midnight + DAY_MS, midnight - DAY_MS].map(findOffsetMs);
     const [first = 0, last = 0] = offsets.map((offset) => midnight - offset).sort((a, b) => a - b);

@@ -21,7 +21,7 @@ test.each([
   ['Europe/Brussels', '1870-01-01T00:00:00Z'],
   ['Asia/Tokyo', '9999-12-31T23:00:00Z'],
   ['Asia/Tokyo', '2026-13-01T00:00:00Z'],
-  // `Date` would show the 2nd of March.
+  // `Date` would convert this date into the 2nd of March.
   ['Asia/Tokyo', '2026-02-30T00:00:00Z'],
   ['Asia/Tokyo', '2026-05-31T24:00:00Z'],
   ['Asia/Tokyo', '2026-01-01 00:00:00'],

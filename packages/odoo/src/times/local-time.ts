@@ -1,16 +1,16 @@
-/** Times in a time zone. Knows no call. */
+/** Prints times in a time zone. Independent of calls. */
 import { getOffsetFinder } from './zone-offset.ts';
 
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const PLAIN_YEAR = /^\d{4}-/;
 const MINUTE_MS = 60_000;
 
-/** Prints a time such as `2026-05-31T22:00:00Z` in another form. Other texts stay. */
+/** Prints a time such as `2026-05-31T22:00:00Z` in another form. Returns other texts unchanged. */
 export type PrintTime = (time: string) => string;
 
 /**
  * Returns a function that prints a time as the clocks of the zone, which must exist, show it:
- * `2026-06-01T00:00:00+02:00`. Times stay in UTC if that is the zone, and where ISO 8601 cannot express them: offsets
+ * `2026-06-01T00:00:00+02:00`. Times stay in UTC if the zone is UTC, and where ISO 8601 cannot express them: offsets
  * with seconds, years with more than four digits.
  */
 export function createTimePrinter(zone: string): PrintTime {

@@ -1,4 +1,4 @@
-/** Names of time zones. For an unknown one, Odoo would silently use UTC. Knows no call. */
+/** Names of time zones. For an unknown one, Odoo would silently use UTC. Independent of calls. */
 
 /** By name: whether the time zone exists. A check takes some 20 µs. Names are few, and the size is limited. */
 const knownTimeZones = new Map<string, boolean>();

@@ -1,12 +1,12 @@
-/** Offsets of time zones. Knows no call. */
+/** Finds the offsets of time zones. Independent of calls. */
 
-/** `4/12/2026, GMT+01:00`; up to 1900 also with seconds. */
+/** Matches `4/12/2026, GMT+01:00`; up to 1900, the offset can have seconds. */
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 /** The offset of a zone at a time, both in milliseconds, the time since 1970. Takes some 4 µs. */
 export type FindOffset = (ms: number) => number;
 
-/** Zones whose finders are kept: one takes some 100 µs to make. */
+/** Number of zones whose functions are kept, because making one takes some 100 µs. */
 const KEPT_MAX = 50;
 const kept = new Map<string, FindOffset>();
 

@@ -1,4 +1,4 @@
-/** What `fields_get` says of fields that the server computes. */
+/** Tests what is read from `fields_get` about fields that the server computes. */
 import { expect, test } from 'vitest';
 import { countNames, readFieldTypes } from './field-types.ts';
 
@@ -18,7 +18,7 @@ test('a field depends on what it declares, and a stored one is told from others'
   expect(
     listSources({
       x_computed: { ...text, store: false, readonly: true },
-      // Has an inverse, such as `inventory_quantity` of `stock.quant`.
+      // A field with an inverse, such as `inventory_quantity` of `stock.quant`.
       x_inverse: { ...text, store: false, readonly: false },
       x_stored: { ...text, store: true, readonly: true },
     }),
@@ -26,9 +26,9 @@ test('a field depends on what it declares, and a stored one is told from others'
 });
 
 test.each([
-  // 14 to 16 store that of a partner.
+  // 14 to 16 store the display name of a partner.
   { store: true, readonly: true },
-  // That of a task can be written from 17 on.
+  // The display name of a task can be written from 17 on.
   { store: false, readonly: false },
 ])('a display name depends on what it declares: %j', (attributes) => {
   const fields = { display_name: { type: 'char', depends: ['x_code'], ...attributes } };

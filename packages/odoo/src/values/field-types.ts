@@ -13,7 +13,7 @@ import {
 export interface FieldType {
   /** Odoo's name of the type, such as `many2one`. */
   readonly type: string;
-  /** The model of the related records; null for a field without. */
+  /** The model of the related records; null for a field that leads to no records. */
   readonly relation: string | null;
   /** The path of the field whose value this field has; null for a field with a value of its own. */
   readonly related: readonly string[] | null;
@@ -26,7 +26,7 @@ export interface FieldType {
   readonly computedFrom: readonly (readonly string[])[];
   /** The value is stored, and may have been set by other means since it was computed. */
   readonly isStored?: true;
-  /** Absent: the server says that they can be used so, or says nothing. */
+  /** True: the server says that no search can use the field. Absent: the server allows it, or says nothing. */
   readonly isUnsearchable?: true;
   readonly isUnsortable?: true;
   readonly isUngroupable?: true;
@@ -35,11 +35,11 @@ export interface FieldType {
 /** By name of the field. A map, because a field can be named like a member of every object. */
 export type FieldTypes = ReadonlyMap<string, FieldType>;
 
-/** What is known of the fields of models. */
+/** The known fields of models. */
 export interface LearntTypes {
-  /** By model. */
+  /** By model: the fields that the server described. */
   types: ReadonlyMap<string, FieldTypes>;
-  /** By model: fields that were looked for, and may be missing in the types. */
+  /** By model: fields for which the server was asked. It may not have described all of them. */
   asked: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -48,14 +48,13 @@ export const FIELD_ATTRIBUTES =
   '{"attributes": ["type", "relation", "related", "relation_field", "depends", "store", "searchable", "sortable", "groupable"]}';
 
 /**
- * Maximum number of names in all paths of a model. Models of Odoo have some thousands. The paths are followed at once,
- * which takes some milliseconds for so many.
+ * Maximum number of names in all paths of a model. Models of Odoo have some thousands. The paths of 10,000 names are
+ * followed at once, which takes some milliseconds.
  */
 const NAMES_MAX = 10_000;
 
 /**
- * Null if the result does not describe fields, or fields that depend on very many others. A field without a type is
- * left out.
+ * Null if the result does not describe fields, or describes too many dependencies. A field without a type is left out.
  */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
   try {
@@ -90,7 +89,7 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
   }
 }
 
-/** The number of fields, and of names in the paths on which they depend. Each takes some 100 bytes at most. */
+/** The number of fields, and of names in the paths on which they depend. Each name takes some 100 bytes at most. */
 export function countNames(types: FieldTypes): number {
   let count = types.size;
   for (const { computedFrom } of types.values()) count += countIn(computedFrom);
@@ -111,7 +110,10 @@ function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
 }
 
-/** To write such a field writes those on which it depends. A display name is one in any case: some models store it. */
+/**
+ * Whether Odoo computes the field when it is read: a write to it writes the fields on which it depends. A display name
+ * counts in any case, although some models store it.
+ */
 function isComputedAtReading(name: string, attributes: readonly JsonMember[]): boolean {
   return name === 'display_name' || isFalse(attributes, 'store');
 }
@@ -120,7 +122,7 @@ function isFalse(attributes: readonly JsonMember[], name: string): boolean {
   return findValue(attributes, name)?.kind === 'false';
 }
 
-/** A text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
+/** Reads a text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
 function readPath(bytes: Uint8Array, value: JsonSpan | undefined): readonly string[] | null {
   if (value?.kind === 'string') return decodeString(bytes, value).split('.');
   const parts = readTexts(bytes, value);

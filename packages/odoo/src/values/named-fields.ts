@@ -1,4 +1,4 @@
-/** The fields that a read names: by `fields`, or with those of related records by `specification`. */
+/** Reads which fields a read names: by `fields`, or together with fields of related records by `specification`. */
 import { decodeString, findValue, type JsonSpan, readElements, readMembers } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
 

@@ -1,13 +1,13 @@
 /**
- * Finds `NaN`, `Infinity` and `-Infinity` in what Odoo prints. Python prints them for floats, but they are no JSON
- * (docs/odoo-facts.md#non-numbers). The rest must be JSON.
+ * Finds `NaN`, `Infinity` and `-Infinity` in what Odoo prints. Python prints them for floats, but JSON does not allow
+ * them (docs/odoo-facts.md#non-numbers). The rest must be JSON.
  */
 import { viewAsBuffer } from '@erp-proxy/json';
 
 export interface NonNumber {
   start: number;
   end: number;
-  /** The name of the member whose value it is; null for an element of a list. */
+  /** The name of the member that has this value; null for an element of a list. */
   field: string | null;
 }
 
@@ -22,17 +22,17 @@ const WORDS = ['NaN', 'Infinity'] as const;
 const NAME_LENGTH_MAX = 128;
 /** Bytes before a value that {@link findNonNumbers} may need: a name with its quotes, a colon and spaces. */
 export const BEFORE_BYTES = NAME_LENGTH_MAX + 8;
-/** Bytes of the longest value, and the one behind it. */
+/** Length of the longest value, and one byte after it. */
 export const VALUE_BYTES = '-Infinity'.length + 1;
 const NAME_BYTE = /[\w.:-]/;
 
-/** Whether the bytes may have one: a native search. */
+/** Whether the bytes may have such a value: a fast native search. */
 export function mayHaveNonNumber(bytes: Uint8Array): boolean {
   const text = viewAsBuffer(bytes);
   return WORDS.some((word) => text.includes(word));
 }
 
-/** All of a whole value, whose strings are read. None if it has other words that JSON lacks. */
+/** All such values in one whole JSON value, whose strings are skipped. None if it has other words that are no JSON. */
 export function listNonNumbers(bytes: Uint8Array): NonNumber[] {
   const text = viewAsBuffer(bytes);
   const found: NonNumber[] = [];
@@ -53,8 +53,8 @@ export function listNonNumbers(bytes: Uint8Array): NonNumber[] {
 }
 
 /**
- * The values of members at or after `from`, in their order, in bytes that can begin and end anywhere. A member is told
- * exactly without its record: a quote inside a string has a backslash before it, and no letter follows a string.
+ * Finds such values of members at or after `from`, in their order, in bytes that can begin and end anywhere. A member
+ * is recognised without its record: a quote inside a string has a backslash before it, and no letter follows a string.
  * Elements of lists are not found.
  */
 export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonNumber, void, undefined> {
@@ -66,7 +66,7 @@ export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonN
     const at = next[index]!;
     if (at === -1) return;
     const word = WORDS[index]!;
-    // Each is searched for once: the other one can be far away, and there can be thousands of this one.
+    // Each word is searched for once: the next `Infinity` can be far away while there are thousands of `NaN`.
     next[index] = text.indexOf(word, at + 1);
     const start = bytes[at - 1] === MINUS ? at - 1 : at;
     const field = findName(bytes, start);
@@ -74,7 +74,7 @@ export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonN
   }
 }
 
-/** `null` in the place of each. */
+/** Replaces each of the values by `null`. */
 export function replaceNonNumbers(bytes: Uint8Array, found: readonly NonNumber[]): Uint8Array {
   const parts: Uint8Array[] = [];
   let at = 0;
@@ -93,7 +93,7 @@ function skipText(bytes: Uint8Array, start: number): number {
   return at + 1;
 }
 
-/** The name before the value, of letters that names of fields have. */
+/** The name before the value, if it has only characters that names of fields have. */
 function findName(bytes: Uint8Array, start: number): string | null {
   const colon = skipSpacesBack(bytes, start - 1);
   if (bytes[colon] !== COLON) return null;

@@ -1,4 +1,4 @@
-/** The forms of Odoo that a read converts, by the types of fields (docs/values.md#reading). */
+/** The forms of Odoo's values that a read converts, by the types of fields (docs/values.md#reading). */
 
 export interface ReadForm {
   /** Matches a whole value where it begins. */

@@ -3,7 +3,7 @@ import type { FieldTypes } from './field-types.ts';
 
 export interface RecordShape {
   readonly model: string;
-  /** Replaced if they are asked for again while the result arrives. */
+  /** Replaced if the server is asked for the types again while the result arrives. */
   types: FieldTypes;
   /** By field: the shape of its records, if they are part of the result. */
   readonly nested: ReadonlyMap<string, RecordShape>;

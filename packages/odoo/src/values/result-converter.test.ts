@@ -149,7 +149,7 @@ test('values of any kind in fields of any type are those of a model that parses 
   );
 });
 
-/** Also values that Odoo does not return for the type of the field. */
+/** Any value, also one that Odoo does not return for the type of the field. */
 const anyValue = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<unknown>(false, true, null, 0, -7, 1.5, '', '2026-10-21') },
   fc.constantFrom<unknown>(
@@ -186,7 +186,7 @@ function convertOne(value: unknown, type: string): unknown {
   return type === 'datetime' && isMoment ? `${value.replace(' ', 'T')}Z` : value;
 }
 
-/** With a space after each colon and comma, like Python. */
+/** Prints JSON with a space after each colon and comma, like Python. */
 function printSpaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printSpaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -282,7 +282,7 @@ describe('hostile bytes', () => {
   });
 });
 
-/** Whether it is printed without a fraction or an exponent. */
+/** Whether JavaScript prints the value without a fraction or an exponent. */
 function isWholeNumber(value: unknown): boolean {
   return typeof value === 'number' && /^-?\d+$/.test(String(value));
 }

@@ -1,23 +1,26 @@
 /**
- * Converts the values of a result while its bytes pass, by the types of their fields (docs/values.md#reading). Each
- * byte is read as one character (Latin-1), so that no other byte changes. It keeps at most one name and one short
- * value. Values that are not what the type lets expect stay as they are, and so does all that follows if the result is
- * not JSON.
+ * Converts the values of a result while its bytes arrive, by the types of their fields (docs/values.md#reading). Each
+ * byte is read as one character (Latin-1), so that no other byte changes. The converter keeps at most one name and one
+ * short value. Values that do not match the type of their field stay as they are, and so does everything after a place
+ * where the result is not JSON.
  */
 import type { FieldTypes } from './field-types.ts';
 import { READ_FORMS, type ReadForm, STRING } from './read-values.ts';
 import type { RecordShape, ResultForm } from './record-shape.ts';
 import { ValueSkipper } from './value-skipper.ts';
 
-/** A longer name ends the conversion, and a longer value is not converted, so that little is kept and read twice. */
+/**
+ * Maximum length of a name or value that is kept. A longer name ends the conversion, and a longer value is not
+ * converted.
+ */
 const KEPT_BYTES_MAX = 8 * 1024;
-/** Members of a record that are recognised by their position, and unknown fields that are asked for. */
+/** Maximum number of members of a record that are recognised by position, and of unknown fields that are asked for. */
 const MEMBERS_MAX = 1000;
 const INCOMPLETE = -1;
 const SPACE = 0x20;
 const NOTHING = Buffer.alloc(0);
 
-// What comes before a value, or the end of the list or record.
+// Each pattern matches what comes before a value, or the end of the list or record.
 const RESULT = /\s*(?=\S)/y;
 const FIRST_ELEMENT = /\s*(?:(\])|(?=\S))/y;
 const ELEMENT = /\s*(?:(\])|,\s*(?=\S))/y;
@@ -26,12 +29,12 @@ const MEMBER = new RegExp(String.raw`\s*(?:(\})|,\s*(${STRING})\s*:\s*(?=\S))`, 
 
 /** A member of a record. */
 interface Member {
-  /** All between the end of the value before it and its own value. */
+  /** The text from the end of the previous value to this member's value. */
   head: string;
-  /** Whether `false` is a value of its field; else it says that there is none. */
+  /** Whether `false` is a value of the field. If not, it means that there is no value. */
   keepsFalse: boolean;
   form: ReadForm | null;
-  /** The shape of its records, if they are part of the result. */
+  /** The shape of the records in the value, if they are part of the result. */
   nested: RecordShape | null;
 }
 
@@ -50,7 +53,7 @@ interface Frame {
 export interface UnknownField {
   model: string;
   name: string;
-  /** The types that lack it. */
+  /** The fields of the model, which do not include the unknown field. */
   types: FieldTypes;
 }
 
@@ -61,15 +64,15 @@ export class ResultConverter {
   readonly #members = new Map<RecordShape, Member[]>();
   readonly #asked = new Set<string>();
   readonly #skipper = new ValueSkipper();
-  /** Whether all that follows stays as it is. */
+  /** True: the rest of the result stays as it is. */
   #isPassing = false;
   #kept: Uint8Array = NOTHING;
-  /** What is known of the output, and the index of the text up to which it was made. */
+  /** The converted output, and the index of the text up to which it is converted. */
   #output = '';
   #taken = 0;
   /**
-   * Set if the converter has stopped at a field that the shape lacks. It goes on after {@link learn}. Null at the end
-   * of each other {@link push}.
+   * Set if the converter has stopped at a field that the shape lacks. {@link learn} makes it go on. Null at the end of
+   * any other {@link push}.
    */
   unknown: UnknownField | null = null;
 
@@ -78,7 +81,7 @@ export class ResultConverter {
     this.#form = form;
   }
 
-  /** Converts the next bytes of the result. Returns what is known of the output. */
+  /** Converts the next bytes of the result. Returns the part of the output that is certain. */
   push(piece: Uint8Array): Uint8Array {
     const bytes = Buffer.concat([this.#kept, piece]);
     const text = bytes.toString('latin1');
@@ -98,13 +101,13 @@ export class ResultConverter {
     return kept;
   }
 
-  /** Goes on with the present types of the shape. If they still lack the unknown field, it keeps its bytes. */
+  /** Goes on with the present types of the shape. A field that they still lack keeps its bytes. */
   learn(): Uint8Array {
     for (const members of this.#members.values()) members.length = 0;
     return this.push(NOTHING);
   }
 
-  /** Returns the index up to which the text is done. */
+  /** Returns the index up to which the text is converted. */
   #convert(text: string): number {
     let at = 0;
     for (;;) {
@@ -120,7 +123,7 @@ export class ResultConverter {
     }
   }
 
-  /** Returns the index after what was read, or INCOMPLETE if it is not whole, or no JSON. */
+  /** Returns the index after the part that was read, or INCOMPLETE if the part is not complete, or no JSON. */
   #step(text: string, start: number): number {
     const frame = this.#frames.at(-1);
     if (frame === undefined) return this.#readResult(text, start);
@@ -163,7 +166,7 @@ export class ResultConverter {
     return at;
   }
 
-  /** Reads a member, up to what is nested in it, or the end of the record. */
+  /** Reads a member, up to the beginning of a nested value, or the end of the record. */
   #readMember(text: string, start: number, frame: Frame): number {
     let member = frame.members[frame.count];
     if (member === undefined || !isBefore(text, start, member.head)) {
@@ -229,12 +232,12 @@ export class ResultConverter {
   }
 }
 
-/** Whether the head is here, and a value after it. */
+/** Whether the head is at this index, with a value after it. */
 function isBefore(text: string, start: number, head: string): boolean {
   return text.startsWith(head, start) && text.charCodeAt(start + head.length) > SPACE;
 }
 
-/** Finds what begins at this index. */
+/** Matches the pattern at this index. */
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -1,11 +1,11 @@
 /**
- * The forms of single values that a field takes (docs/values.md#writing). Odoo takes most others too, and stores
+ * The forms of single values that a field takes (docs/values.md#writing). Odoo takes most other values too, and stores
  * something else: a text becomes an empty many2one or a true boolean (docs/odoo-facts.md#written-values).
  */
 import { decodeString, type JsonSpan, readInteger } from '@erp-proxy/json';
 import { isDay } from '../times/zoned-time.ts';
 
-/** What a field of the type takes, for the error about another value. */
+/** By type: what a field takes, for the error about a value of another form. */
 const TEXT = 'a text';
 const EXPECTED: Readonly<Record<string, string>> = {
   boolean: 'true or false',
@@ -28,8 +28,8 @@ const DATE = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 const PLAIN_TIME = /^(?!0000)(\d{4}-\d{2}-\d{2})( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d)?$/;
 
 /**
- * What the field takes instead of the value; null if it takes the value, or if values of the type have any form. Every
- * type takes null and false for no value.
+ * Describes what a field of the type takes in place of the value; null if it takes the value, or if values of the type
+ * have any form. Every type takes null and false for no value.
  */
 export function findExpectedForm(type: string, bytes: Uint8Array, value: JsonSpan): string | null {
   if (value.kind === 'null' || value.kind === 'false') return null;
@@ -40,7 +40,7 @@ function hasForm(type: string, bytes: Uint8Array, value: JsonSpan): boolean {
   if (TEXTS.has(type)) return value.kind === 'string';
   if (NUMBERS.has(type)) return value.kind === 'number';
   if (INTEGERS.has(type)) return readInteger(bytes, value) !== null;
-  // Odoo reports a value that is not one of the selection, but takes 0 for no value.
+  // Odoo refuses texts that are not in the selection, but takes 0 for no value.
   if (type === 'selection') return value.kind === 'string' || (readInteger(bytes, value) ?? 0) > 0;
   if (type === 'boolean') return value.kind === 'true';
   if (type !== 'date') return true;

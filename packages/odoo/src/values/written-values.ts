@@ -1,6 +1,6 @@
 /**
- * Converts the values of `create` and `write` into those of Odoo (docs/values.md#writing). All other bytes stay. It is
- * told the types of fields, and tells which ones it lacks.
+ * Converts the values of `create` and `write` into Odoo's form (docs/values.md#writing). All other bytes stay. The
+ * caller passes the types of fields, and gets the fields whose types are missing.
  */
 import { clipText } from '@erp-proxy/contract';
 import {
@@ -36,9 +36,9 @@ export type WrittenValues =
   | { kind: 'lacking'; fields: ReadonlyMap<string, ReadonlySet<string>> };
 
 export interface KnownTypes {
-  /** By model. */
+  /** By model: the types of the fields that the server described. */
   types: ReadonlyMap<string, FieldTypes>;
-  /** Returns true if the field was looked for, and may be missing in the types. */
+  /** True if the server was asked for the field. It may not have described it. */
   isAsked(model: string, field: string): boolean;
 }
 
@@ -159,7 +159,7 @@ class Conversion {
     }
   }
 
-  /** An id, `{"id": 10}`, also with the name that a read returns, or `[10, "Deco Addict"]`. */
+  /** Converts a link: an id, `{"id": 10}`, also with the name that a read returns, or `[10, "Deco Addict"]`. */
   #convertLink(value: JsonSpan, path: string): Parts | null {
     if (value.kind === 'array') return this.#convertPair(value, path);
     if (value.kind !== 'object') return this.#isId(value) ? null : this.#refuse(path, LINK_FORMS);
@@ -172,7 +172,7 @@ class Conversion {
     return this.#isId(id) ? [id] : this.#refuse(`${path}.id`, 'an id');
   }
 
-  /** As a read without normalized values returns it. Odoo would store no link. */
+  /** Converts a pair, as a read without normalized values returns it. Odoo would store no link. */
   #convertPair(value: JsonSpan, path: string): Parts | null {
     const [id, name, ...others] = this.#listFirst(value, 3);
     const isName = name !== undefined && NAME_KINDS.has(name.kind);
@@ -187,7 +187,7 @@ class Conversion {
     return elements;
   }
 
-  /** `res.partner,3` stays. */
+  /** Checks a reference such as `res.partner,3`, which stays as it is. */
   #checkReference(value: JsonSpan, path: string): null {
     const isShort = value.kind === 'string' && value.end - value.start <= REFERENCE_LENGTH_MAX;
     return isShort && REFERENCE.test(decodeString(this.#bytes, value))
@@ -204,7 +204,10 @@ class Conversion {
     return [JSON.stringify(`${decodeString(this.#bytes, model)},${readInteger(this.#bytes, id)}`)];
   }
 
-  /** A time with a zone, in UTC. Odoo stores no fractions of a second. Its own form stays. */
+  /**
+   * Converts a time with a zone into UTC, without fractions of a second, which Odoo does not store. A time in Odoo's
+   * own form stays.
+   */
   #convertDatetime(value: JsonSpan, path: string): Parts | null {
     const isShort = value.kind === 'string' && value.end - value.start <= DATETIME_LENGTH_MAX;
     const text = isShort ? decodeString(this.#bytes, value) : '';
@@ -261,7 +264,7 @@ class Conversion {
     return ['[0, 0, ', ...values, ']'];
   }
 
-  /** `{"id": 4, …}`: the other members are the values. */
+  /** Builds the command for `{"id": 4, …}`: the members other than `id` are the values. */
   #buildUpdate(row: JsonSpan, relation: string | null, path: string): Parts | null {
     if (row.kind !== 'object') return this.#refuse(path, ROW_EXPECTED);
     const members = readMembers(this.#bytes, row, MEMBERS_MAX);
@@ -279,7 +282,7 @@ class Conversion {
     return ['[1, ', id, ', {', ...values, '}]'];
   }
 
-  /** Odoo's own commands stay, but for the values in them. So does the list of ids that a read returns. */
+  /** Odoo's own commands stay, except the values in them. So does the list of ids that a read returns. */
   #convertOwnCommands(list: JsonSpan, relation: string | null, path: string): Parts | null {
     const [first] = this.#listFirst(list, 1);
     if (first?.kind === 'number') {
@@ -326,7 +329,7 @@ class Conversion {
     return areIds;
   }
 
-  /** Ids, or objects with the member `id`. */
+  /** Reads a list of ids, or of objects with the member `id`. */
   #readIds(list: JsonSpan, path: string): JsonSpan[] | null {
     const ids: JsonSpan[] = [];
     readElements(this.#bytes, list, (element) => {
@@ -339,7 +342,7 @@ class Conversion {
     return this.invalid === null ? ids : null;
   }
 
-  /** Odoo fails with `10.0` and `1e1`. */
+  /** Whether the value is an id. Odoo fails with `10.0` and `1e1`. */
   #isId(value: JsonSpan): boolean {
     const id = readInteger(this.#bytes, value);
     return id !== null && id > 0 && String(id).length === value.end - value.start;
@@ -351,7 +354,7 @@ class Conversion {
   }
 }
 
-/** A record without a name has false in its place. */
+/** Kinds of values for a name in a pair. A record without a name has false in its place. */
 const NAME_KINDS: ReadonlySet<JsonSpan['kind']> = new Set(['string', 'false', 'null']);
 const LINK_MEMBERS: ReadonlySet<string> = new Set(['id', 'name', 'display_name']);
 const LINK_FORMS = 'an id, an object with the member "id", or [10, "its name"] as a read returns it';

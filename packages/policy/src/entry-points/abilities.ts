@@ -1,4 +1,4 @@
-/** What a key may do at all, before there is a call: for tools, suggestions and explanations. */
+/** Determines what a key can use at all, before there is a call: for tools, suggestions and explanations. */
 export {
   describeStar,
   findUnnamed,

@@ -1,7 +1,7 @@
 /**
  * Rows of a large table that are computed when they are read, so that a million of them need no memory. They look as if
- * they were imported before the other data of the sandbox, in transactions of 50 rows. The rows of a transaction have
- * the same `write_date`, which grows with the id.
+ * they had been imported before the other data of the sandbox, in transactions of 50 rows. The rows of a transaction
+ * have the same `write_date`, which grows with the id.
  */
 import type { Json } from '../json/value.ts';
 import { printInstant } from '../orm/environment.ts';
@@ -85,7 +85,7 @@ export class GeneratedRows implements RowSource {
   #timeOf(id: number): string {
     const transaction = Math.floor((this.lastId - id) / rowsPerTransaction);
     if (this.#time[0] !== transaction) {
-      // Not whole seconds, as in a database.
+      // Fractions of a second, as in a database.
       const ms = this.#endMs - (transaction + 1) * intervalMs + 123.456;
       this.#time = [transaction, printInstant(ms)];
     }

@@ -26,7 +26,7 @@ export const companies: Seed = {
   ),
 };
 
-// Some have no phone or no city, so that a search for them finds some.
+// Some firms have no phone or no city, so that a search for missing values finds some.
 const firms = readTable(`
   id | name                | phone            | street                | zip      | city          | country_id | domain              | people
   9  | Wood Corner         | +1 209 555 0109  | 18 Orchard Way        | 95380    | Turlock       | 233        | wood.example.com    | Willie Burke, Ron Gibson

@@ -1,4 +1,6 @@
-/** Creates the data of a small company. Each reset restores them. The package README lists the ids that tests use. */
+/**
+ * Creates the data of a small company. Each reset restores the data. The package README lists the ids that tests use.
+ */
 import type { Json } from '../json/value.ts';
 import { printTime } from '../orm/environment.ts';
 import type { Model } from '../orm/model.ts';

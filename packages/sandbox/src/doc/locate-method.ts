@@ -32,5 +32,5 @@ export function locateMethod(
   return { model: model.name, module: nameModule(model.name) };
 }
 
-// Errors name these after the class of the record, but the documentation names the class that declares them.
+// Errors name these methods after the class of the record, but the documentation names the class that declares them.
 const coreOverrides: readonly string[] = ['create', 'write', 'onchange'];

@@ -1,5 +1,5 @@
 /**
- * Answers /json/2, and has what /doc-bearer shares with it: database, bearer, and errors with a status
+ * Answers /json/2, and contains what /doc-bearer shares with it: database, bearer token, and errors with a status
  * (docs/odoo-facts.md#errors-of-json2, docs/odoo-facts.md#json2-check-order).
  */
 import { readJson } from '../json/read-json.ts';
@@ -70,7 +70,7 @@ function readBodyJson({ body, hasLength }: HttpRequest): Json {
   }
 }
 
-/** The status of each of Odoo's own exceptions. All others have 500, including RedirectWarning. */
+/** The status of each exception that Odoo defines. All other exceptions have 500, including RedirectWarning. */
 const statuses: Readonly<Record<string, number>> = {
   'odoo.exceptions.AccessDenied': 403,
   'odoo.exceptions.AccessError': 403,

@@ -18,13 +18,13 @@ export class BodyCollector {
   readonly #text: Buffer[] = [];
   readonly #binaries: Binary[] = [];
   #isInString = false;
-  /** The next byte follows a backslash. */
+  /** Whether the next byte follows a backslash. */
   #isEscaped = false;
   /** The string that is being read. */
   #held: Buffer[] = [];
   #heldLength = 0;
   #hasEscape = false;
-  /** Set once the string is long. */
+  /** Set once the string is longer than `longMin`. */
   #decoder: Base64Decoder | undefined;
 
   add(chunk: Buffer): void {
@@ -77,7 +77,7 @@ export class BodyCollector {
     const decoder = new Base64Decoder();
     const held = this.#held;
     if (!held.every((part) => decoder.add(part))) {
-      // Not base64: never tried again in this string.
+      // The string is not base64: decoding is not tried again.
       this.#hasEscape = true;
       return;
     }
@@ -114,7 +114,7 @@ class Base64Decoder {
   #rest = '';
   #isPadded = false;
 
-  /** false, and nothing is added, if the text is not base64. */
+  /** Decodes the next piece. Returns false, and adds nothing, if the text is not base64. */
   add(piece: Buffer): boolean {
     const text = this.#rest + piece.toString('latin1');
     if (this.#isPadded ? piece.length > 0 : !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return false;

@@ -18,7 +18,7 @@ export function replyInternalError(): Reply {
   );
 }
 
-/** Also the answer to a truncated body. */
+/** The answer to a bad request, also to a truncated body. */
 export function replyBadRequest(): Reply {
   return replyHtml(
     400,

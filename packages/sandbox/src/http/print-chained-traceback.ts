@@ -1,6 +1,6 @@
 /**
- * The traceback of Odoo 14 and 15, which raise each exception again at the end. The frame that raised it is the last
- * one before the last cause (docs/odoo-facts.md#chained-traceback).
+ * Prints the traceback of Odoo 14 and 15, which raise each exception again at the end. The frame that raised it first
+ * is the last frame before the last cause (docs/odoo-facts.md#chained-traceback).
  */
 import type { Fault } from '../orm/fault.ts';
 
@@ -25,7 +25,7 @@ function printFrame(file: string, line: number, name: string, code: string): str
   return `  File "/opt/odoo/odoo/${file}", line ${line}, in ${name}\n    ${code}\n`;
 }
 
-/** The frame of a fault by its class and message, if recordings show it and the fault does not. */
+/** By class and message: the frame of a fault that recordings show and the fault itself does not contain. */
 const PLACES: readonly (readonly [RegExp, file: string, name: string])[] = [
   [/AccessDenied: Too many/, 'addons/base/models/res_users.py', '_assert_can_auth'],
   [/AccessDenied/, 'addons/base/models/res_users.py', '_check_credentials'],

@@ -1,4 +1,4 @@
-/** The parts of an answer, and how JSON and Werkzeug's plain pages become one. */
+/** The parts of an answer, and functions that make an answer from JSON or from one of Werkzeug's plain pages. */
 import { type Parts, printParts } from '../json/print-parts.ts';
 import type { Json } from '../json/value.ts';
 

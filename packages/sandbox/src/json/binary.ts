@@ -35,7 +35,7 @@ export class Binary {
   }
 
   *base64(): Generator<Buffer> {
-    // Each piece must have a multiple of 3 bytes, or padding would follow it.
+    // Base64 of a piece without padding needs a multiple of 3 bytes.
     let rest: Buffer = Buffer.alloc(0);
     for (const chunk of this.chunks()) {
       const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;

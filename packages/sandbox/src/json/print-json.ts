@@ -1,8 +1,8 @@
 /**
  * Prints JSON with the bytes of Python's json.dumps(…, ensure_ascii=False) (docs/odoo-facts.md#json-spacing): `", "`
  * and `": "`, floats always with a point, non-ASCII characters unescaped. The text may contain a lone surrogate. Python
- * cannot encode that either, so the caller answers 500. Files become their number between two NUL characters, which the
- * text has nowhere else, and are added to `binaries`.
+ * cannot encode lone surrogates either, so the caller answers 500. A file becomes its number between two NUL
+ * characters, which occur nowhere else in the text, and is added to `binaries`.
  */
 import { Binary } from './binary.ts';
 import { Float, type Json } from './value.ts';
@@ -37,7 +37,8 @@ export function printFloat(value: number): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
-// JavaScript prints 1e-7 and smaller with an exponent, Python 1e-5 and smaller: there are at most four zeros here.
+// JavaScript prints 1e-7 and smaller with an exponent, Python 1e-5 and smaller: between them, there are at most four
+// zeros.
 function printSmall(mantissa: string, exponent: number): string {
   const digits = mantissa.replace(/[-.]/g, '');
   return `${mantissa.startsWith('-') ? '-' : ''}0.${'0'.repeat(-exponent - 1)}${digits}`;

@@ -1,7 +1,7 @@
 /**
  * Parses JSON like Python's json.loads: accepts NaN and Infinity, uses the last of two members with the same name,
  * keeps `1` and `1.0` different, and keeps every digit of integers (docs/odoo-facts.md#id-echo). A string that is a
- * number between two NUL characters stands for the file with this number. Knows nothing of Odoo.
+ * number between two NUL characters stands for the file with this number. Independent of Odoo.
  */
 import type { Binary } from './binary.ts';
 import { Float, type Json } from './value.ts';

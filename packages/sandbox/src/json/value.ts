@@ -26,7 +26,7 @@ export function isObject(value: unknown): value is JsonObject {
   );
 }
 
-/** Python's bool(): empty texts, lists and objects are false, and so is 0. */
+/** Python's bool() of a value: empty texts, lists and objects are false, and so is 0. */
 export function isTrue(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;

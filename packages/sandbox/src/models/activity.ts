@@ -1,4 +1,7 @@
-/** Activities: what a user has to do for a record until a day. Once done, they become a message of the record. */
+/**
+ * Activities: what a user has to do for a record by a certain day. Once done, an activity becomes a message of the
+ * record.
+ */
 import type { Json, JsonObject } from '../json/value.ts';
 import { listReadableModels } from '../orm/access.ts';
 import { char, date, html, integer, many2one, many2oneReference, selection } from '../orm/field.ts';
@@ -51,7 +54,7 @@ export const activity: ModelSpec = {
       message: 'Activities have to be linked to records with a not null res_id.',
     },
   ],
-  // The user's own activities, and those of models that the user may read.
+  // The user's own activities, and activities of models that the user may read.
   rule: (environment) => [
     '|',
     ['user_id', '=', environment.uid],
@@ -81,7 +84,7 @@ export const activity: ModelSpec = {
 
 const toDo = 'mail.mail_activity_data_todo';
 
-/** A method of records with a chatter. Returns the recordset of the new activities. */
+/** A method of models with a chatter. Returns the recordset of the new activities. */
 export const scheduleActivity: Method = {
   owner: 'MailActivityMixin',
   kind: 'record',
@@ -103,7 +106,7 @@ export const scheduleActivity: Method = {
   },
 };
 
-/** The model of an activity is known by its record in ir.model, or by its name. */
+/** An activity gives its model by the id of the record in ir.model, or by name. */
 function addModel({ store }: Environment, values: JsonObject): JsonObject {
   const models = store.table('ir.model');
   const res_model_id =
@@ -129,7 +132,7 @@ function compareDeadline(environment: Environment, row: Row): string {
   return deadline < day ? 'overdue' : 'planned';
 }
 
-/** Posts what was done to the record of each activity, deletes the activities, and returns the first message. */
+/** Posts what was done to the record of each activity, deletes the activities, and returns the first message posted. */
 function finish(call: Call): Json {
   const { environment, model, values } = call;
   const rows = listRows(call);

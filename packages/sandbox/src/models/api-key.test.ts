@@ -1,4 +1,7 @@
-/** API keys that calls create and revoke, as in 19, over both protocols; and what earlier versions lack. */
+/**
+ * Tests API keys that calls create and revoke, as in 19, over both protocols; and that earlier versions lack the
+ * methods.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { speak } from '../../test/speak.ts';
 import { type Sandbox, type SandboxOptions, type SandboxUser, startSandbox, type Version } from '../index.ts';

@@ -12,7 +12,7 @@ import { allIds } from '../orm/row-source.ts';
 
 const modelName = 'res.users.apikeys';
 const limitByDefault = 10;
-/** `api_key_duration` of the group of internal users. */
+/** The maximum duration, in days: `api_key_duration` of the group of internal users. */
 const daysMax = 90;
 
 /** The unexpired key with this text that is valid for the scope. A key without a scope is valid for every scope. */
@@ -102,7 +102,7 @@ export const apiKey: ModelSpec = {
   access: { write: [], create: [], unlink: [] },
   rule: (environment) =>
     environment.hasGroup('base.group_system') ? [] : [['user_id', '=', environment.uid]],
-  // The text of the key is a column of the table but not a field, so nobody can read it.
+  // The text of the key is a column of the table but no field, so nobody can read it.
   fields: {
     name: char('Description', { required: true, readonly: true }),
     user_id: many2one('User', 'res.users', { required: true, readonly: true, ondelete: 'cascade' }),

@@ -1,4 +1,4 @@
-/** Files, which belong to a record or to nothing. */
+/** Files, which belong to a record or to no record. */
 import { isUtf8 } from 'node:buffer';
 import { Binary } from '../json/binary.ts';
 import { nameType } from '../json/print-python.ts';
@@ -73,7 +73,7 @@ export const attachment: ModelSpec = {
   },
 };
 
-/** Text in the place of a file is no base64, and was written past the ORM. */
+/** The content of the file. A text in its place, which a test wrote past the ORM, need not be valid base64. */
 function readContent(row: Row): Binary | undefined {
   const content = row['datas'];
   if (content instanceof Binary) return content;
@@ -91,14 +91,17 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** JSON has no bytes: the content as UTF-8, or else as Latin-1 (17 and earlier), or no answer (18 and later). */
+/**
+ * The value of `raw`. JSON has no bytes: it is the content as UTF-8, or otherwise as Latin-1 (17 and earlier), or there
+ * is no answer (18 and later).
+ */
 function showRaw({ context, personality }: Environment, row: Row): Json {
   const content = readContent(row);
   if (!content || content.size === 0) return personality.rejectsRawText && content ? '' : null;
   if (isTrue(context['bin_size'])) return content;
   const bytes = Buffer.concat([...content.chunks()]);
   if (isUtf8(bytes)) return bytes.toString();
-  // Half of a surrogate pair cannot be answered either.
+  // A lone surrogate makes the answer fail as in Odoo, because it cannot be encoded.
   return personality.showsRawBytes ? bytes.toString('latin1') : '\ud800';
 }
 
@@ -117,7 +120,7 @@ function addType(values: JsonObject): JsonObject {
   return { ...values, mimetype: types[extension.toLowerCase()] ?? 'application/octet-stream' };
 }
 
-/** Files that are public, the user's own, or of a model that the user may read. */
+/** Files that are public, files of the user, and files of models that the user may read. */
 function listReadable(environment: Environment): Json {
   if (environment.hasGroup('base.group_system')) return [];
   return [

@@ -51,7 +51,7 @@ const postMessage: Method = {
   },
 };
 
-/** The names that `**kwargs` takes from 17 on. The sandbox has nothing to do with their values. */
+/** The names that `**kwargs` takes from 17 on. The sandbox ignores their values. */
 const furtherNames = new Set([
   ...['author_guest_id', 'create_date', 'date', 'email_add_signature', 'email_layout_xmlid', 'is_internal'],
   ...['mail_activity_type_id', 'mail_server_id', 'message_id', 'record_alias_domain_id', 'record_company_id'],
@@ -68,7 +68,7 @@ function checkNames({ environment, values }: Call): void {
     throw valueError(`Those values are not supported when posting or notifying: ${unknown.join(', ')}`);
 }
 
-/** From 17 on, the body is a text, unless `body_is_html` tells that it is HTML. */
+/** From 17 on, the body is plain text, unless `body_is_html` says that it is HTML. */
 function writeBody({ personality }: Environment, values: JsonObject): string {
   const { body = '' } = values;
   const text = typeof body === 'string' ? body : printPython(body);
@@ -76,13 +76,13 @@ function writeBody({ personality }: Environment, values: JsonObject): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What a model with a chatter has in addition to its own fields and methods. */
+/** The fields and methods of a model with a chatter, in addition to its own. */
 export const chatterFields: Readonly<Record<string, FieldSpec>> = {
   activity_ids: one2many('Activities', 'mail.activity', 'res_id', {
     inverseModel: 'res_model',
     groups: 'base.group_user',
   }),
-  // In Odoo it is computed from mail.followers, and can be written.
+  // In Odoo, this field is computed from mail.followers, and can be written.
   message_partner_ids: many2many('Followers (Partners)', 'res.partner', {
     groups: 'base.group_user',
     store: false,
@@ -100,7 +100,7 @@ export const message: ModelSpec = {
   description: 'Message',
   order: 'id desc',
   recName: 'subject',
-  // The user's own messages, and those of models that the user may read.
+  // The user's own messages, and messages of models that the user may read.
   rule: (environment) => [
     '|',
     ['author_id', '=', environment.user['partner_id'] ?? false],

@@ -1,4 +1,4 @@
-/** The choices of several models: languages, and time zones. */
+/** The choices of selection fields of several models: languages and time zones. */
 export const languages = [['en_US', 'English (US)']] as const;
 
 export const timeZones = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])]

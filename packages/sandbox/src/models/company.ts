@@ -67,7 +67,10 @@ const showGroups: Method = {
   }),
 };
 
-/** Since 19, anyone with a key can call this, and use it to guess passwords (docs/odoo-facts.md#password-guessing). */
+/**
+ * Since 19, anyone with a key can call this method, and use it to guess passwords
+ * (docs/odoo-facts.md#password-guessing).
+ */
 const authenticate: Method = {
   owner: 'Users',
   kind: 'model',
@@ -148,7 +151,7 @@ export const language: ModelSpec = {
   },
 };
 
-/** Each user and each company has a contact. */
+/** Creates the contact that each user and each company has. */
 function addPartner(environment: Environment, values: JsonObject, is_company: boolean): JsonObject {
   if (values['partner_id']) return values;
   const partner = { name: values['name'] ?? false, email: values['email'] ?? false, is_company };

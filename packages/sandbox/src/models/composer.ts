@@ -65,7 +65,10 @@ export const composer: ModelSpec = {
   },
 };
 
-/** A row with subject and body: its own, or those of its template with the name of the record. */
+/**
+ * Returns the row with a subject and a body: those of the row, or else those of its template, filled with the record's
+ * name.
+ */
 export function fillFromTemplate(
   environment: Environment,
   row: Row,
@@ -86,7 +89,9 @@ export function fillFromTemplate(
   };
 }
 
-/** The ids of the records: one in `res_id` (up to 16), or a list in the text `res_ids`. */
+/**
+ * The ids of the records to which the message is posted: one in `res_id` (up to 16), or a list in the text `res_ids`.
+ */
 function listRecords({ res_id = null, res_ids = null }: Row): number[] {
   if (res_ids === null) return res_id === null ? [] : [res_id as number];
   try {

@@ -117,7 +117,7 @@ export const lead: ModelSpec = {
   },
 };
 
-/** A lead that is moved to a won stage is won. */
+/** Completes a lead that is moved to a won stage. */
 function completeWon({ store }: Environment, values: JsonObject): JsonObject {
   const stage = store.get('crm.stage', values['stage_id'] as number);
   return stage?.['is_won'] ? { ...values, probability: 100 } : values;

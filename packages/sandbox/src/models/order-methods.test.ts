@@ -29,7 +29,7 @@ describe('the same call over both protocols', () => {
     const overJson2 = await speak(sandbox, `/json/2/sale.order/${method}`, { body });
     expect(overJson2.status).toBe(200);
     expect(JSON.stringify(overJsonrpc)).toMatch(result);
-    // The id of a new line too: a reset restores the sequence.
+    // The id of a new line is equal too, because the reset restores the sequence.
     expect(overJson2.body).toEqual(overJsonrpc);
   });
 });

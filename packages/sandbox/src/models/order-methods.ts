@@ -1,6 +1,6 @@
 /**
- * Methods of sales orders as in a customer's addon: Odoo's own tables do not list them, so only /doc-bearer shows how
- * they take their arguments. They use each kind of parameter once.
+ * Methods of sales orders as a customer's addon could have them: the signatures of Odoo's own methods do not include
+ * them, so only /doc-bearer shows their parameters. They use each kind of parameter once.
  */
 import { type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { listItems } from '../orm/list-items.ts';

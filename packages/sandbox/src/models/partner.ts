@@ -155,7 +155,7 @@ function nameAddress(environment: Environment, row: Row): string {
   return parent && !row['is_company'] ? `${parent['name']}, ${name}` : name;
 }
 
-/** Members of the context add fields to the name. */
+/** The name of a contact with the fields that members of the context add. */
 function nameInContext(environment: Environment, row: Row): string {
   const { show_email: showsEmail, show_vat: showsVat } = environment.context;
   const email = isTrue(showsEmail) && row['email'] ? ` <${row['email']}>` : '';
@@ -163,7 +163,7 @@ function nameInContext(environment: Environment, row: Row): string {
   return `${nameAddress(environment, row)}${email}${vat}`;
 }
 
-/** With a parent, the company is the parent's, asked for or not. */
+/** The defaults. With a parent, they include the parent's company, even if the call does not ask for it. */
 function getDefaults(call: Call): Json {
   const shown = recordMethods['default_get']!.run(call) as JsonObject;
   const { store } = call.environment;
@@ -171,7 +171,7 @@ function getDefaults(call: Call): Json {
   return parent ? { ...shown, company_id: parent['company_id'] ?? false } : shown;
 }
 
-/** Returns a recordset, not ids: before 19 the caller gets it as text (docs/odoo-facts.md#recordsets). */
+/** Returns a recordset, not ids: before 19, the caller gets the recordset as text (docs/odoo-facts.md#recordsets). */
 function findOrCreate({ environment, model, values }: Call): Json {
   const email = String(values['email'] ?? '').trim();
   if (!email) throw valueError('An email is required for find_or_create to work');

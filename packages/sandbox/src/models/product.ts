@@ -114,11 +114,11 @@ export const product: ModelSpec = {
   methods: chatterMethods,
 };
 
-/** The names of the category and of those above it. */
+/** The names of the category and of its parents. */
 function namePath({ store }: Environment, row: Row): string {
   const path: Row[] = [];
   for (let at: Row | undefined = row; at; at = store.get('product.category', at['parent_id'] as number)) {
-    // The name is computed before cycles are refused.
+    // The name is computed before a cycle of parents is refused.
     if (path.some(({ id }) => id === at?.['id'])) break;
     path.unshift(at);
   }

@@ -86,7 +86,7 @@ export const order: ModelSpec = {
       readonly: true,
       compute: (environment, row) => sumLines(environment, row, { discounted: false }),
     }),
-    // There are no invoices.
+    // The sandbox has no invoices.
     invoice_count: integer('Invoice Count', { readonly: true, compute: () => 0 }),
     expected_date: datetime('Expected Date', {
       readonly: true,
@@ -170,7 +170,10 @@ function sumLines(environment: Environment, row: Row, { discounted = true } = {}
   return Math.round(total * 100) / 100;
 }
 
-/** The order, the first line of the description, and the customer: up to 16, its reference. */
+/**
+ * The name of a line: its order, the first line of its description, and its customer, or up to 16 the customer's
+ * reference.
+ */
 function nameLine({ store, personality }: Environment, row: Row): string {
   const order = store.get('sale.order', row['order_id'] as number) ?? {};
   const find = (id: Json = null): Row => store.get('res.partner', id as number) ?? {};

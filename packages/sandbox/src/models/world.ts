@@ -156,7 +156,7 @@ export const currencyRate: ModelSpec = {
   },
 };
 
-/** Up to 18, PostgreSQL reads the day of a new rate. */
+/** Up to 18, PostgreSQL parses the day of a new rate. */
 function checkDay({ personality }: Environment, values: JsonObject): JsonObject {
   const { dateOutOfRange } = personality.texts;
   const day = values['name'];

@@ -1,5 +1,5 @@
 /**
- * Access control: what a model allows for the user's groups, and which records the record rules leave
+ * Access control: which operations a model allows for the user's groups, and which records the record rules allow
  * (docs/odoo-facts.md#exception-names, docs/odoo-facts.md#faults-16).
  */
 
@@ -45,7 +45,7 @@ export function filterByRule(
   });
 }
 
-/** Whether the record rule leaves a row to the user. */
+/** Returns a test of whether the record rules allow the user a row. */
 export function compileRule(environment: Environment, model: Model): (row: Row) => boolean {
   if (environment.isSuperuser || !model.rule) return () => true;
   return compileDomain(environment.sudo(), model, model.rule(environment));

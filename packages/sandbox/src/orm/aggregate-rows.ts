@@ -14,8 +14,8 @@ export interface Aggregate {
 }
 
 /**
- * undefined: the field is listed without an aggregate, such as the one that is grouped by. What follows the beginning
- * of the text that can be read is ignored, as in Odoo (`regex_field_agg.match`).
+ * undefined: the field is listed without an aggregate, such as a field that is grouped by. As in Odoo, only the valid
+ * beginning of the text counts (`regex_field_agg.match`).
  */
 export function parseAggregate(_environment: Environment, model: Model, text: string): Aggregate | undefined {
   const [, member = '', operator, inner] = /^(\w+)(?::(\w+)(?:\((\w+)\))?)?/.exec(text) ?? [];
@@ -67,7 +67,7 @@ export function aggregateRows(
   }
 }
 
-// PostgreSQL adds numerics exactly; with doubles the rounding error must be removed.
+// PostgreSQL adds numerics exactly; doubles have a rounding error, which is removed here.
 function roundOff(value: number): number {
   return Number(value.toPrecision(15));
 }

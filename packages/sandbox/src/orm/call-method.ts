@@ -26,7 +26,7 @@ export function callMethod(
   const ids = method.kind === 'record' ? takeIds(environment, positional) : [];
   const values = bindArguments(`${method.owner}.${name}`, method.parameters, positional, rest);
   const result = method.run({ environment: inContext, model, ids, values });
-  // After the records are created, Odoo reads this argument only to choose the form of the result
+  // Odoo reads this argument after the records are created, and only to choose the form of the result
   // (docs/odoo-facts.md#execute-kw-arguments).
   if (method.kind === 'create' && positional.length === 0) throw environment.personality.texts.noIds();
   // One dict gives one number; a list gives a list (docs/odoo-facts.md#create-result).

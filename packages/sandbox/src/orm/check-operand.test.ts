@@ -3,7 +3,7 @@ import { openEnvironment } from '../../test/open-environment.ts';
 
 const { search } = openEnvironment(18);
 
-// As real servers of 16 and 18 answered.
+// Results as real servers of 16 and 18 gave them.
 test.each([
   ['name', '=', 'x\0', 'A string literal cannot contain NUL (0x00) characters.'],
   ['name', 'ilike', 'x\0', 'A string literal cannot contain NUL (0x00) characters.'],

@@ -1,4 +1,4 @@
-/** The values that a condition of a domain can compare a field with, and the faults of others. */
+/** Checks the value with which a condition of a domain compares a field. Throws the fault of an invalid value. */
 import { printPython, printTuple } from '../json/print-python.ts';
 import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { checkText } from './check-text.ts';
@@ -7,7 +7,7 @@ import { isNumeric } from './field.ts';
 import type { Environment, Field } from './model.ts';
 import { parseNumber } from './parse-value.ts';
 
-/** `item`: the whole condition, for messages. */
+/** `item`: the whole condition, for the messages of faults. */
 export function checkOperand(
   { personality }: Environment,
   field: Field,
@@ -33,16 +33,19 @@ export function checkOperand(
     throw new Fault('psycopg2.errors.UndefinedFunction', 'operator does not exist: integer = boolean\n');
 }
 
-/** `in` takes a list; a truth value and, without `not`, what is false stand for one. */
+/**
+ * Checks the value of `in` and `not in`, which take a list. True and false pass too, and for `in` any value that is
+ * false in Python.
+ */
 function checkList(field: Field, operator: string, value: Json, item: readonly Json[]): void {
   if (Array.isArray(value) || typeof value === 'boolean') return;
   if (operator === 'in' && !isTrue(value)) return;
-  // A name of a linked record.
+  // A text is the name of a linked record.
   if (field.type === 'many2one' && typeof value === 'string') return;
   throw valueError(`Invalid domain term ${printTuple(item)}`);
 }
 
-/** `=` and `!=` take a list too. */
+/** The values to compare. `=` and `!=` take a list too. */
 function listNumbers(operator: string, value: Json): readonly Json[] {
   const takesList = ['in', 'not in', '=', '!=', '<>'].includes(operator);
   return Array.isArray(value) && takesList ? value : [value];

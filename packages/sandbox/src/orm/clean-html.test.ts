@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cleanHtml } from './clean-html.ts';
 
-// As three real servers stored it.
+// Results as three real servers stored them.
 test.each([
   ['', ''],
   [' ', ''],
@@ -28,7 +28,7 @@ test.each([
   expect(cleanHtml(stored)).toBe(stored);
 });
 
-// Odoo changes these.
+// HTML that Odoo would change.
 test.each([
   '<script>alert(1)</script>y',
   '<p onclick="x()">z</p>',

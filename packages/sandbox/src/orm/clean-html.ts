@@ -1,6 +1,7 @@
 /**
- * HTML as Odoo stores it, in the plain cases: a text becomes a paragraph, and well-formed elements stay as they are.
- * Odoo also repairs HTML and removes scripts. The sandbox does not imitate that: it refuses what Odoo would change so.
+ * Converts HTML into the form that Odoo stores, in the plain cases: a text becomes a paragraph, and well-formed
+ * elements stay as they are. Odoo also repairs HTML and removes scripts. The sandbox does not imitate that: it refuses
+ * HTML that Odoo would change in this way.
  */
 import { Fault } from './fault.ts';
 
@@ -20,11 +21,11 @@ export function cleanHtml(given: string): string {
   if (roots.length === 1 && first !== 'text') return html;
   if (roots.every((root) => blocks.has(root) || root === 'space')) return html;
   if (roots.some((root) => blocks.has(root))) throw refuse(given);
-  // Text, with elements of a line in it.
+  // Only text and inline elements.
   return first === 'text' ? `<p>${html}</p>` : `<span>${html}</span>`;
 }
 
-/** The names of the outermost elements, and `text` or `space` for what is between them. */
+/** The names of the outermost elements, with `text` or `space` for the text between them. */
 function listRoots(html: string, given: string): string[] {
   const roots: string[] = [];
   const open: string[] = [];
@@ -42,7 +43,7 @@ function listRoots(html: string, given: string): string[] {
       if (open.pop() !== name) throw refuse(given);
       continue;
     }
-    // A paragraph ends where a block begins.
+    // A block inside a paragraph would end the paragraph.
     if (open.length === 0) roots.push(name);
     else if (blocks.has(name) && open.at(-1) === 'p') throw refuse(given);
     if (!empty.has(name)) open.push(name);

@@ -27,7 +27,7 @@ describe('commands of a many2many', () => {
     write(3, { category_id: [[3, 1]] });
     expect(tags(3)).toEqual([2]);
     write(3, { category_id: [[6, 0, [1, 3]]] });
-    // In the order of their model, by name.
+    // The tags come in the order of their model, by name.
     expect(tags(3)).toEqual([3, 1]);
     write(3, { category_id: [[5]] });
     expect(tags(3)).toEqual([]);

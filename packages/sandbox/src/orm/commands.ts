@@ -7,8 +7,8 @@ import type { Environment, Field, Model } from './model.ts';
 import { getValue } from './values.ts';
 
 /**
- * Changes rows of the related model, with access rights and constraints. It is passed in because write.ts uses this
- * file.
+ * Functions that change rows of the related model, with access rights and constraints. They are passed in because
+ * write.ts imports this file.
  */
 export interface RowWriter {
   create(environment: Environment, model: Model, values: Json): number;
@@ -38,7 +38,7 @@ export function runCommands(
   const commands =
     value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
   for (const command of commands) {
-    // Odoo takes it for an id and adds it to a set.
+    // Odoo takes the object for an id and adds it to a set.
     if (isObject(command)) throw typeError("unhashable type: 'dict'").at('odoo/fields.py', 'write_real');
     if (!Array.isArray(command))
       throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
@@ -70,7 +70,7 @@ export function runCommands(
         for (const linked of wanted) links.add(linked);
         break;
       }
-      // Odoo passes other numbers over.
+      // Odoo ignores commands with other numbers.
     }
   }
 }

@@ -1,4 +1,6 @@
-/** Compiles one condition of a domain: compares a field of a row with a value. Knows no paths and no `&`, `|`, `!`. */
+/**
+ * Compiles one condition of a domain: compares a field of a row with a value. Does not handle paths, nor `&`, `|`, `!`.
+ */
 import { printPython } from '../json/print-python.ts';
 import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';
@@ -11,7 +13,7 @@ import { getValue, nameRow, readStored } from './values.ts';
 
 export type Test = (row: Row) => boolean;
 
-/** Compares the names of records, as `name_search` does, whether or not a domain can compare them. */
+/** Compares the names of records, as `name_search` does, even if a domain cannot compare them. */
 export function compileNamed(environment: Environment, model: Model, operator: Json, name: Json): Test {
   const field = model.fields.get('display_name') as Field;
   return compileComparison(environment, model, field, String(operator), name);
@@ -135,12 +137,12 @@ function compileLike(
     ignoresCase: operator.includes('ilike'),
   });
   const isNegated = operator.startsWith('not');
-  // Every text contains the empty one, and Odoo says the same of a field without a value.
+  // Every text contains the empty text, and Odoo treats a field without a value alike.
   if (pattern === '' && !operator.startsWith('=') && !field.relation) return () => !isNegated;
   return (row) => listTexts(environment, model, row, field).some(matches) !== isNegated;
 }
 
-/** The texts of a field that a text is compared with. */
+/** The texts of a field that are compared with the text of the condition. */
 function listTexts(environment: Environment, model: Model, row: Row, field: Field): string[] {
   if (field.name === 'display_name') return listNames(environment, model, row);
   const value = getValue(environment, model, row, field);

@@ -28,8 +28,8 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
 }
 
 /**
- * Before a row is deleted, rows that refer to it prevent that, are deleted too, or lose the reference, depending on
- * `ondelete`. Messages and activities are deleted with their record.
+ * Before a row is deleted, rows that refer to it prevent the deletion, are deleted too, or lose the reference,
+ * depending on `ondelete`. Messages and activities are deleted with their record.
  */
 export function checkReferences(environment: Environment, model: Model, id: number): void {
   for (const other of environment.models.values()) {

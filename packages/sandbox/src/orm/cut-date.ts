@@ -8,7 +8,9 @@ export interface DateSpan {
   readonly to: string;
 }
 
-/** A time is cut in the time zone, and its span is in UTC. A date has no time zone. */
+/**
+ * A time is assigned to the span in which it is in the time zone; the span itself is in UTC. A date has no time zone.
+ */
 export function cutDate(value: string, unit: string, zone = 'UTC'): DateSpan {
   if (zone === 'UTC' || value.length === 10) return cut(value, unit);
   const { label, from, to } = cut(toLocal(value.slice(0, 19), zone), unit);

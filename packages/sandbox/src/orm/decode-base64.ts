@@ -1,4 +1,4 @@
-/** Python's base64.b64decode: ignores characters that are not base64, and insists on padding. */
+/** Decodes like Python's base64.b64decode: ignores characters that are not base64, and requires padding. */
 import { Binary } from '../json/binary.ts';
 import { Fault, valueError } from './fault.ts';
 

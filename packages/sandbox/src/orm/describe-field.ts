@@ -17,7 +17,7 @@ export function describeFields(
   );
 }
 
-/** In alphabetical order, like Odoo. The version's personality has the names that differ. */
+/** Lists the attributes in alphabetical order, like Odoo. The version's personality has the names that differ. */
 export function describeField(
   environment: Environment,
   model: Model,
@@ -39,7 +39,7 @@ export function describeField(
     groupable: hasGroupable ? isColumn(field) && field.type !== 'one2many' : undefined,
     groups: field.groups,
     help: field.help,
-    // As those of customers.
+    // Odoo marks fields that a customer has added; their names begin with `x_`.
     manual: field.name.startsWith('x_'),
     name: field.name,
     readonly: field.readonly ?? field.compute !== undefined,

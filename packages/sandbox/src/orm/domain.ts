@@ -1,6 +1,6 @@
 /**
- * Search domains: compiles Polish notation into a predicate on a row, with Odoo's errors for malformed domains. Knows
- * neither order nor access rights.
+ * Search domains: compiles Polish notation into a predicate on a row, with Odoo's errors for malformed domains.
+ * Independent of order and access rights.
  */
 import { type Json, toNumber } from '../json/value.ts';
 import { checkOperand } from './check-operand.ts';
@@ -74,7 +74,7 @@ function compileItem(
   if (item === '&' || item === '|') {
     const left = compileItem(environment, model, items, domain, isNegated);
     const right = compileItem(environment, model, items, domain, isNegated);
-    // As Odoo does, a negation is moved to the conditions.
+    // As in Odoo, a negation is moved down to the conditions.
     const isAnd = (item === '&') !== isNegated;
     return isAnd ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
   }
@@ -119,7 +119,10 @@ function compileLeaf(environment: Environment, model: Model, item: Json, domain:
 
 const matchAll: Test = () => true;
 
-/** Up to 18, Odoo leaves out the condition, negated or not. */
+/**
+ * The result for a condition on a field that cannot be searched. Up to 18, Odoo leaves out the condition, negated or
+ * not.
+ */
 function searchUnsearchable({ personality }: Environment, model: Model, field: Field): Test {
   const { notStored } = personality.texts;
   if (notStored) throw notStored(model.name, field.name);
@@ -153,7 +156,7 @@ function checkRange(environment: Environment, field: Field, value: Json): void {
   }
 }
 
-/** The value with moments in place of the texts that stand for them. */
+/** Replaces texts that stand for a moment by that moment. */
 function readDates(environment: Environment, field: Field, value: Json): Json {
   if (field.type !== 'date' && field.type !== 'datetime') return value;
   if (Array.isArray(value)) return value.map((item) => readDates(environment, field, item));

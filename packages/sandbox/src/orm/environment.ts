@@ -98,7 +98,7 @@ export function printTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The same with microseconds, which are the fraction of a millisecond. */
+/** Prints a datetime with microseconds, which are the fraction of a millisecond. */
 export function printInstant(ms: number): string {
   const micros = Math.floor(ms * 1000);
   return `${printTime(micros / 1000)}.${String(micros % 1_000_000).padStart(6, '0')}`;

@@ -1,4 +1,7 @@
-/** An exception raised by Odoo: its Python class, its arguments, and the place that raised it. Knows no protocol. */
+/**
+ * An exception raised by Odoo: its Python class, its arguments, and the place that raised it. Independent of the
+ * protocol.
+ */
 import type { Json } from '../json/value.ts';
 
 export class Fault extends Error {
@@ -13,7 +16,7 @@ export class Fault extends Error {
     this.arguments = args;
   }
 
-  /** The same exception, raised at this place. */
+  /** Returns this exception, raised at this place. */
   at(file: string, name: string): this {
     this.place = [file, name];
     return this;

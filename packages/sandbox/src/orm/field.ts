@@ -16,7 +16,7 @@ export const date = scalar('date');
 export const datetime = scalar('datetime');
 export const binary = scalar('binary');
 export const reference = scalar('reference');
-/** The id of a record whose model is in another field. */
+/** A field with the id of a record whose model is in another field. */
 export const many2oneReference = scalar('many2one_reference');
 export const json = scalar('json');
 export const properties = scalar('properties');

@@ -1,4 +1,4 @@
-/** A Python constraint: no record is above itself. */
+/** A Python constraint: no record is its own parent, directly or indirectly. */
 import { validationError } from './fault.ts';
 import type { ModelSpec } from './model.ts';
 

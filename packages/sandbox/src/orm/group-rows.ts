@@ -93,7 +93,10 @@ function combine(parts: readonly GroupKey[][]): GroupKey[][] {
 
 type CompareGroups = (a: Group, b: Group) => number;
 
-/** Groups of records have the order of their model. Groups that an order leaves equal are sorted by id or value. */
+/**
+ * Compares groups: groups by a many2one field have the order of its model. If an order leaves groups equal, they are
+ * sorted by id or value.
+ */
 function compareGroups(
   environment: Environment,
   model: Model,
@@ -125,7 +128,7 @@ function compareGroups(
   };
 }
 
-/** Compares groups by an aggregate (`amount_total:sum`, `amount_total` for its sum), or by the number of records. */
+/** Compares groups by an aggregate (`amount_total:sum`; `amount_total` means its sum), or by the number of records. */
 function compareAggregates(environment: Environment, model: Model, name: string): CompareGroups {
   if (name.endsWith('_count')) return (a, b) => a.rows.length - b.rows.length;
   const field = model.fields.get(name);

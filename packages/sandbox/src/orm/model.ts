@@ -31,35 +31,43 @@ export interface FieldOptions {
   readonly required?: boolean;
   readonly readonly?: boolean;
   readonly relation?: string;
-  /** one2many: the field of the other model that refers to this one. */
+  /** For a one2many: the field of the other model that refers to this model. */
   readonly inverse?: string;
-  /** one2many: the field of the other model with the name of this one, if records of several models have such rows. */
+  /**
+   * For a one2many whose related model belongs to several models: the field of the related model that names this model.
+   */
   readonly inverseModel?: string;
   readonly selection?: readonly (readonly [string, string])[];
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is computed: at each read, or if `storedFrom` is given, when its row is written. */
   readonly compute?: (environment: Environment, row: Row) => Json;
-  /** The fields that a value depends on which Odoo computes at each read, as far as it declares them. */
+  /** For a value that Odoo computes at each read: the fields on which Odoo declares it to depend. */
   readonly depends?: readonly string[];
   /**
-   * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change
-   * stamps the row.
+   * The fields on which a computed value depends that Odoo stores: `name`, `order_line.price_unit`. A change of one of
+   * them stamps the row.
    */
   readonly storedFrom?: readonly string[];
-  /** The value is a field of a linked record, `product_tmpl_id.name`; writes go there too. */
+  /**
+   * The path of a field of a linked record, such as `product_tmpl_id.name`, whose value this field has. Writes change
+   * it too.
+   */
   readonly related?: `${string}.${string}`;
   /** Only users of this group see the field. */
   readonly groups?: string;
-  /** Whether `copy` copies the value; default: all but one2many. */
+  /** Whether `copy` copies the value; by default, it copies all fields but one2many. */
   readonly copy?: boolean;
   readonly ondelete?: 'restrict' | 'set null' | 'cascade';
-  /** Whether Odoo has it in a column, where the sandbox keeps it in another way. */
+  /** Whether Odoo has a column for the field, if the sandbox differs. */
   readonly store?: boolean;
-  /** Whether a domain can compare it. Default: what has a column or is related to such a field can be searched. */
+  /**
+   * Whether a domain can compare the field. Default: true if it has a column, or is related to a field for which it is
+   * true.
+   */
   readonly searchable?: boolean;
-  /** Whether records can be sorted by it. Default: a column is sortable, unless it holds a file. */
+  /** Whether records can be sorted by the field. Default: true for a column, unless it holds a file. */
   readonly sortable?: boolean;
-  /** A float that Odoo does not round. It can be NaN or infinite. */
+  /** A float that Odoo does not round, so that it can be NaN or infinite. */
   readonly unrounded?: boolean;
   readonly translate?: boolean;
   readonly help?: string;
@@ -94,9 +102,9 @@ export interface Method {
   /** Python class in the messages about wrong arguments, e.g. BaseModel. */
   readonly owner: string;
   readonly kind: MethodKind;
-  /** In Python's notation: `domain, offset=0, limit=None`. */
+  /** The parameters in Python's notation: `domain, offset=0, limit=None`. */
   readonly parameters: string;
-  /** Has the decorator @api.readonly (docs/odoo-facts.md#readonly-methods). */
+  /** The method has the decorator @api.readonly (docs/odoo-facts.md#readonly-methods). */
   readonly readonly?: true;
   /** undefined is Python's None: the answer has no `result` (docs/odoo-facts.md#none-result). */
   readonly run: (call: Call) => Json | undefined;
@@ -108,7 +116,7 @@ export interface ModelSpec {
   readonly fields: Readonly<Record<string, FieldSpec>>;
   /** Fields that other apps add. They follow the magic fields. */
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
-  /** The many2one field to the record whose fields this model has too (`_inherits`). */
+  /** The many2one field that leads to the record whose fields this model has too (`_inherits`). */
   readonly inherits?: string;
   /** false: rows have no create_uid, create_date, write_uid and write_date (`_log_access`). */
   readonly logAccess?: false;
@@ -150,7 +158,7 @@ export interface Environment {
   readonly personality: Personality;
   readonly uid: number;
   readonly context: JsonObject;
-  /** Exempt from access control, like Odoo's sudo(). */
+  /** True: exempt from access control, like Odoo's sudo(). */
   readonly isSuperuser: boolean;
   /** The start of the transaction, in milliseconds since 1970. */
   readonly startedMs: number;
@@ -168,7 +176,7 @@ export interface Environment {
   /** Throws KeyError if there is no such model. */
   model(name: string): Model;
   sudo(): Environment;
-  /** The same environment if the context is not an object. */
+  /** Returns the same environment if the context is not an object. */
   withContext(context: unknown): Environment;
   hasGroup(group: string): boolean;
   /** The start of the transaction plus `ms` milliseconds, in Odoo's notation. */

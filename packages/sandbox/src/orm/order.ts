@@ -1,4 +1,6 @@
-/** Compiles the order of records, with Odoo's errors for an invalid one. Knows neither domains nor access rights. */
+/**
+ * Compiles the order of records. Throws Odoo's error for an invalid order. Independent of domains and access rights.
+ */
 import type { Json } from '../json/value.ts';
 import { Fault, userError } from './fault.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -25,7 +27,7 @@ const orderPattern =
   /^(\s*([a-z0-9:_.]+|"[a-z0-9:_.]+")(\s+(desc|asc))?(\s+nulls\s+(first|last))?\s*(,|$))+(?<!,)$/i;
 const collator = new Intl.Collator('en', { sensitivity: 'variant' });
 
-/** `order` null: the model's own. */
+/** `order` null: the model's own order. */
 export function compileOrder(environment: Environment, model: Model, order: Json, depth = 0): Order {
   const text = typeof order === 'string' ? order : (model.order ?? 'id');
   const isValid =
@@ -63,7 +65,7 @@ export function sortIds(environment: Environment, model: Model, ids: readonly nu
 
 function compilePart(environment: Environment, model: Model, part: string, depth: number): OrderPart {
   const [path = '', direction = 'asc'] = part.split(/\s+/);
-  // `partner_id.id` sorts by the ids, `partner_id` by the order of the related model.
+  // `partner_id.id` sorts by the ids of partners, `partner_id` by the order of the partner model.
   const isById = path.endsWith('.id');
   const name = isById ? path.slice(0, -'.id'.length) : path;
   const field = model.fields.get(name);
@@ -82,7 +84,7 @@ function compilePart(environment: Environment, model: Model, part: string, depth
   };
 }
 
-/** Up to 18, Odoo leaves out the field. */
+/** The result for a field by which records cannot be sorted. Up to 18, Odoo leaves out the field. */
 function sortUnsortable({ personality }: Environment, model: Model, field: Field): OrderPart {
   const { notStored } = personality.texts;
   if (notStored) throw notStored(model.name, field.name);

@@ -9,7 +9,7 @@ import { typeError, valueError } from './fault.ts';
 const dateFormat = '%Y-%m-%d';
 const timeFormat = `${dateFormat} %H:%M:%S`;
 
-/** Returns `2026-01-31`. What follows the day is not read. */
+/** Returns `2026-01-31`. Ignores the text after the day. */
 export function parseDay(value: Json): string {
   if (isObject(value)) throw typeError("unhashable type: 'slice'");
   checkType(value);
@@ -29,7 +29,7 @@ function checkType(value: Json): void {
     throw typeError(`strptime() argument 1 must be str, not ${nameType(value)}`);
 }
 
-/** The range of each directive, as Python reads it, with one digit or two. */
+/** The range of each directive, which Python reads with one digit or two. */
 const directives: Readonly<Record<string, string>> = {
   Y: '(?<Y>\\d{4})',
   m: '(?<m>1[0-2]|0[1-9]|[1-9])',

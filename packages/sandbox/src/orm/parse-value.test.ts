@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openEnvironment } from '../../test/open-environment.ts';
 import { Float, type Json } from '../json/value.ts';
 
-/** What a field of record 1 has after a write, or the error of the write. */
+/** The value of a field of record 1 after a write, or the error of the write. */
 function store(model: string, field: string, value: Json): unknown {
   const { call, readOne } = openEnvironment(18);
   const values = { [field]: value };
@@ -18,7 +18,7 @@ function store(model: string, field: string, value: Json): unknown {
 const nan = new Float(Number.NaN);
 const infinity = new Float(Number.POSITIVE_INFINITY);
 
-// As real servers of 16, 18 and 19 answered.
+// Values as real servers of 16, 18 and 19 stored them.
 describe('a value is stored as in Odoo', () => {
   test.each([
     ['2026-01-01 10:30', '2026-01-01 10:30:00'],

@@ -1,5 +1,5 @@
 /**
- * Converts a value from a caller into the ORM's form of it, or throws the fault of an invalid value. x2many fields take
+ * Converts a value from a caller into the ORM's form, or throws the fault of an invalid value. x2many fields take
  * commands instead.
  */
 import { Binary } from '../json/binary.ts';
@@ -47,7 +47,7 @@ export function parseValue(environment: Environment, model: Model, field: Field,
   }
 }
 
-/** Odoo stores no link for what is no id, the pair of a read too. */
+/** The id of a link. Odoo stores no link for any other value, such as the pair that a read returns. */
 function parseLink(
   { personality, models }: Environment,
   { relation = '' }: Field,
@@ -57,14 +57,17 @@ function parseLink(
   if (id !== undefined) return Number.isInteger(id) ? id : null;
   const { linkIsWrong } = personality.texts;
   if (linkIsWrong && (typeof value === 'string' || isObject(value))) throw linkIsWrong(value);
-  // The values of a record that is not there yet.
+  // An object holds the values of a record that does not exist yet.
   const unknown =
     isObject(value) && Object.keys(value).find((name) => !models.get(relation)?.fields.has(name));
   if (unknown) throw personality.texts.unknownFieldCreate(relation, unknown);
   return null;
 }
 
-/** The integer or float that Python makes of a value. Odoo rounds most floats, which takes no NaN. */
+/**
+ * Converts a value as Python's `int()` or `float()` does. NaN is refused, because Odoo rounds most floats, and its
+ * rounding fails on NaN.
+ */
 export function parseNumber(field: Field, value: Json): number {
   const isWhole = field.type !== 'float' && field.type !== 'monetary';
   if (!isTrue(value)) return 0;

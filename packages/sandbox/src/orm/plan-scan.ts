@@ -1,6 +1,7 @@
 /**
  * Decides how a search reads its table, like PostgreSQL's planner: by the ids that the domain lists, along an index
- * between two bounds, or all of it. The bounds may include too many rows, never too few: the caller tests each.
+ * between two bounds, or the whole table. The bounds may include too many rows, never too few: the caller tests each
+ * row.
  */
 import { type Json, toNumber } from '../json/value.ts';
 import type { Row } from './row.ts';
@@ -8,13 +9,15 @@ import { allIds, allTimes, padTime, type Range, type RowSource } from './row-sou
 
 export interface Plan {
   readonly rows: Iterable<Row>;
-  /** The rows come in the order that was asked for. */
+  /** Whether the rows come in the requested order. */
   readonly isOrdered: boolean;
-  /** An index limits the rows that are read. */
+  /** Whether an index limits the rows that are read. */
   readonly isIndexed: boolean;
 }
 
-/** `wanted`: number of rows after which the caller stops; undefined: none. The domain must be well formed. */
+/**
+ * `wanted`: number of rows after which the caller stops; undefined: it reads all rows. The domain must be well formed.
+ */
 export function planScan(table: RowSource, domain: Json, order: string, wanted: number | undefined): Plan {
   const bounds = boundDomain(domain);
   const asked = parseOrder(order);
@@ -60,7 +63,7 @@ function parseOrder(order: string): { index: 'id' | 'write_date'; isDescending: 
 }
 
 interface Bounds {
-  /** The only ids that can match, the lowest first. */
+  /** The only ids that can match, in ascending order. */
   readonly ids?: readonly number[];
   readonly id: Range & { index: 'id' };
   readonly write_date: Range & { index: 'write_date' };

@@ -69,7 +69,7 @@ export function pickFields(environment: Environment, model: Model, names: Json):
   const number = toNumber(names);
   if (number !== undefined && number !== 0)
     throw typeError(`'${nameType(names)}' object is not iterable`).at('odoo/models.py', 'read');
-  // As in Python, a string is a list of its characters, and an object one of its keys.
+  // As in Python, a string is a list of its characters, and an object a list of its keys.
   const asked = typeof names === 'string' ? [...names] : isObject(names) ? Object.keys(names) : names;
   if (!isTrue(asked ?? null)) {
     return [...model.fields.values()].filter((field) => mayReadField(environment, field));

@@ -63,7 +63,7 @@ function buildFields(
   return fields;
 }
 
-/** The fields of the record that the model inherits, as fields of that record. */
+/** The fields of the record that the model inherits from, as related fields of the model. */
 function listInherited(
   { inherits: link = '', fields }: ModelSpec,
   specs: readonly ModelSpec[],
@@ -72,7 +72,7 @@ function listInherited(
   const parent = specs.find(({ name }) => name === fields[link]?.relation);
   if (!parent) return [];
   const inherited = [...buildFields(parent, specs, personality)];
-  // Without the hierarchy of the other model: it is none of this one.
+  // Leaves out the hierarchy of the inherited model, which is none of this model.
   return inherited
     .filter(([, { relation }]) => relation !== parent.name)
     .map(([name, field]) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openEnvironment } from '../../test/open-environment.ts';
 import type { Version } from '../versions/personality.ts';
 
-/** Which activities of three days are due from a moment on. */
+/** The activities that are due from a moment on, out of activities of three days. */
 function findDue(version: Version, bound: string, operator = '>='): string[] {
   const { environment, call, search } = openEnvironment(version, { clock: () => Date.UTC(2026, 10, 21, 9) });
   const days = [-10, 0, 10].map((count) => environment.timeIn(count * 86_400_000).slice(0, 10));
@@ -37,7 +37,7 @@ test.each([
   [19, 'yesterday', "Invalid term 'yesterday' in expression date: 'yesterday'"],
   [19, '2026-01', "Invalid isoformat string: '2026-01'"],
   [19, '', 'Empty date value'],
-  // Odoo takes these.
+  // Terms that Odoo takes.
   [18, 'epoch', 'The sandbox does not read the date epoch'],
   [18, 'Jan 1 2026', 'The sandbox does not read the date Jan 1 2026'],
   [19, 'today =monday', 'The sandbox does not read the date today =monday'],

@@ -1,6 +1,6 @@
 /**
- * Texts that a domain compares with a date, and that stand for a moment: words of PostgreSQL up to 18, and the terms of
- * 19 (`today -7d`). The sandbox refuses the rarer ones, which Odoo takes (docs/odoo-facts.md#compared-dates).
+ * Texts that stand for a moment where a domain compares dates: words of PostgreSQL up to 18, and the terms of 19
+ * (`today -7d`). The sandbox refuses the rarer texts, which Odoo takes (docs/odoo-facts.md#compared-dates).
  */
 import { isTrue } from '../json/value.ts';
 import { printTime } from './environment.ts';
@@ -12,7 +12,7 @@ const daysOff: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tom
 const others =
   /^(epoch|-?infinity|allballs|\d{8}|[a-z]{3,9}\.? \d.*|(today|now|yesterday|tomorrow) (?![+-]\d{2,}).*)$/i;
 
-/** A day or a time in UTC; undefined if the text is none of these. */
+/** The day or the time in UTC for which the text stands; undefined if it stands for neither. */
 export function readRelativeDate(environment: Environment, text: string): string | undefined {
   if (environment.personality.readsDateTerms) return readTerms(environment, text);
   const days = daysOff[text];
@@ -40,7 +40,7 @@ function readTerms(environment: Environment, text: string): string | undefined {
   return printTime(moment.getTime()).slice(0, isDay ? 10 : 19);
 }
 
-/** Today is a day of the user's time zone. */
+/** The current time or day. The day is that of the user's time zone. */
 function findNow({ context, now, user }: Environment, isDay: boolean): string {
   const zone = isTrue(context['tz'] ?? null) ? context['tz'] : user['tz'];
   return isDay && isTimeZone(zone) ? `${toLocal(now, zone).slice(0, 10)} 00:00:00` : now;

@@ -1,4 +1,4 @@
-/** What a layer of a table offers: rows by id, in the order of an index, and by the value of a column. */
+/** The interface of a layer of a table: rows by id, in the order of an index, and by the value of a column. */
 import type { Json } from '../json/value.ts';
 import type { Row } from './row.ts';
 
@@ -13,7 +13,7 @@ export type Range =
 export interface RowSource {
   get(id: number): Row | undefined;
   scan(range: Range, isDescending?: boolean): Iterable<Row>;
-  /** About how many rows a scan would give. */
+  /** About the number of rows that a scan would give. */
   estimate(range: Range): number;
   /** The rows with this value in a column, or in the list of a many2many column, the lowest id first. */
   where(column: string, value: Json): Row[];

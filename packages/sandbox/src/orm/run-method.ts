@@ -1,4 +1,4 @@
-/** Calls a method of records as other methods do: without the checks and the conversions of calls from outside. */
+/** Calls a method of records from another method: without the checks and conversions of remote calls. */
 import type { Json, JsonObject } from '../json/value.ts';
 import type { Environment } from './model.ts';
 

@@ -14,7 +14,7 @@ export interface SearchOptions {
   readonly offset?: Json;
   readonly limit?: Json;
   readonly order?: Json;
-  /** Leaves only the rows that it holds for. */
+  /** Keeps only the rows that pass the test. */
   readonly where?: Test;
 }
 
@@ -57,13 +57,13 @@ export function countRows(environment: Environment, model: Model, domain: Json, 
   return searchIds(environment, model, domain, { limit, order: 'id' }).length;
 }
 
-/** Keeps the ids of the first rows in an order, in little memory if only some are wanted. */
+/** Keeps the ids of the first rows in an order. Needs little memory if only a few are wanted. */
 class FirstRows {
   readonly #order: Order | undefined;
   readonly #wanted: number;
   #rows: { id: number; keys: Json[] }[] = [];
 
-  /** Without an order, the rows are added in order. */
+  /** If `order` is undefined, the rows must be added in the wanted order. */
   constructor(order: Order | undefined, wanted = Number.POSITIVE_INFINITY) {
     this.#order = order;
     this.#wanted = wanted;

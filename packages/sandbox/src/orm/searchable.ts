@@ -1,4 +1,4 @@
-/** Which fields a domain can compare, and which ones records can be sorted by. */
+/** Determines which fields a domain can compare, and by which fields records can be sorted. */
 import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 
@@ -10,7 +10,7 @@ export function isSearchable(environment: Environment, model: Model, field: Fiel
   return related !== undefined && isSearchable(environment, ...related);
 }
 
-/** Up to 17, of the fields of linked records only those are sortable that the model inherits. */
+/** Up to 17, a field of a linked record is sortable only if the model inherits from that record. */
 export function isSortable(environment: Environment, model: Model, field: Field): boolean {
   if (field.sortable !== undefined) return field.sortable;
   if (isColumn(field)) return !isToMany(field) && field.type !== 'binary';

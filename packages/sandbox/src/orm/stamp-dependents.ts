@@ -1,7 +1,7 @@
 /**
- * Stored computed fields: Odoo computes them when a row is written, and writes them into the rows of other models too,
- * so that these rows get a new `write_date` although nobody wrote them. A transaction cannot do so for rows that it
- * does not see: they keep the old value. Rows of the initial data have no stored values until they are written.
+ * Recomputes stored computed fields: Odoo computes them when a row is written, and writes them into rows of other
+ * models too, so that these rows get a new `write_date` although no call wrote them. A transaction does not update rows
+ * that it does not see: they keep the old value. Rows of the initial data have no stored values until they are written.
  */
 import type { Json } from '../json/value.ts';
 import type { Environment, Field, Model } from './model.ts';

@@ -1,7 +1,8 @@
 /**
- * The rows of the database, in layers: a store reads through to the one that it branched from, and keeps its changes.
- * Rows are never changed in place. A call runs with `transact`, which undoes its changes if it fails. `begin` opens a
- * transaction that others do not see before it commits. Knows nothing of fields.
+ * The rows of the database, in layers: a store reads the rows of the store that it branched from, and keeps only its
+ * own changes. Rows are never changed in place. A call runs with `transact`, which undoes its changes if it fails.
+ * `begin` opens a transaction whose changes are invisible to others until it commits. Independent of the fields of
+ * models.
  */
 import { Fault } from './fault.ts';
 import type { Row } from './row.ts';
@@ -63,7 +64,7 @@ export class Store {
     if (id > (this.#lastIds.get(model) ?? 0)) this.#lastIds.set(model, id);
   }
 
-  /** Puts read-only rows below those of the model. Their ids follow the last one. */
+  /** Puts read-only rows under the rows of the model. Their ids follow the last id. */
   putBelow(model: string, create: (firstId: number) => RowSource & { readonly lastId: number }): void {
     const source = create(this.nextId(model));
     const table = new Table(source);
@@ -80,7 +81,7 @@ export class Store {
     return result;
   }
 
-  /** If the work throws, undoes what it did, and nothing before it. */
+  /** Runs the work. If it throws, undoes what it did, and nothing before it. */
   savepoint<T>(work: () => T): T {
     const mark = this.#undo.length;
     try {
@@ -91,7 +92,7 @@ export class Store {
     }
   }
 
-  /** A store with the same rows, whose changes leave this one as it is. This one may not be changed any more. */
+  /** A store with the same rows, whose changes do not affect this store. This store may not be changed any more. */
   branch(reads?: Reads): Store {
     return new Store(this, reads);
   }
@@ -111,7 +112,7 @@ export class Store {
     return [...this.#open].some((transaction) => transaction !== by && transaction.holds(model, id));
   }
 
-  /** Every table with changes of this layer. */
+  /** All changes in this layer: model, id and entry. */
   protected changes(): [string, number, Entry][] {
     return [...this.#tables].flatMap(([model, table]) =>
       [...table.entries()].map(([id, row]): [string, number, Entry] => [model, id, row]),
@@ -129,9 +130,9 @@ export class Store {
 }
 
 /**
- * Changes that only their author sees until the commit. Ids come from the sequences of the store, so that they become
- * visible out of order. As with PostgreSQL's repeatable read, a row that somebody else changed since the transaction
- * began cannot be changed. PostgreSQL waits for the other transaction first; here the change fails at once.
+ * Changes that only the transaction sees until it commits. Ids come from the sequences of the store, so that they
+ * become visible out of order. As with PostgreSQL's repeatable read, a row that another transaction has changed since
+ * this one began cannot be changed. PostgreSQL waits for the other transaction first; here the change fails at once.
  */
 export class Transaction extends Store {
   readonly #base: Store;
@@ -165,7 +166,7 @@ export class Transaction extends Store {
     return this.layer(model).entry(id) !== undefined;
   }
 
-  /** Called when somebody else changed a row. */
+  /** Called when another transaction or call has changed the row. */
   outdate(row: string): void {
     this.#outdated.add(row);
   }

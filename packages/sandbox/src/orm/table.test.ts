@@ -5,7 +5,7 @@ import { Table } from './table.ts';
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 100_000);
 
-/** Numbers from 0 to below `max` that the seed determines. */
+/** Returns a generator of integers from 0 to below `max`, which the seed determines. */
 function makeRandom(state: number): (max: number) => number {
   let next = state;
   return (max) => {

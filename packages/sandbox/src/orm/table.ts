@@ -1,13 +1,13 @@
 /**
- * The rows of one model in one layer: new and changed rows over those of a layer below, which is never changed. Indexes
- * cover the rows of this layer and are created when a query first needs them.
+ * The rows of one model in one layer: new and changed rows over the rows of the layer below, which is never changed.
+ * Indexes cover the rows of this layer and are created when a query first needs them.
  */
 import type { Json } from '../json/value.ts';
 import type { Row } from './row.ts';
 import { keyTime, type Range, type RowSource } from './row-source.ts';
 import { SortedKeys } from './sorted-keys.ts';
 
-/** null: the row of the layer below is deleted. undefined: that row is valid. */
+/** null: the row of the layer below is deleted. undefined: the row of the layer below is unchanged. */
 export type Entry = Row | null | undefined;
 
 export class Table implements RowSource {

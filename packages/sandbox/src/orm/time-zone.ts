@@ -2,7 +2,7 @@
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** False also for texts that name no time zone. */
+/** Whether the value is the name of a time zone. */
 export function isTimeZone(name: unknown): name is string {
   if (typeof name !== 'string') return false;
   try {
@@ -18,7 +18,7 @@ export function toLocal(utc: string, zone: string): string {
   return print(ms + findOffsetMs(ms, zone));
 }
 
-/** A time that exists twice, when clocks are set back, is the later one. */
+/** A time that occurs twice, when clocks are set back, means the later one. */
 export function toUtc(local: string, zone: string): string {
   const ms = parse(local);
   const near = ms - findOffsetMs(ms, zone);

@@ -14,7 +14,9 @@ export function getValue(environment: Environment, model: Model, row: Row, field
   return field.type === 'datetime' && typeof value === 'string' ? value.slice(0, 19) : value;
 }
 
-/** The same, but times with the microseconds of the database, by which domains and orders compare. */
+/**
+ * The stored value of a field: like `getValue`, but times have the microseconds by which domains and orders compare.
+ */
 export function readStored(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
   if (field.compute) {

@@ -78,7 +78,7 @@ export function copyRow(environment: Environment, model: Model, id: number, over
   return createRow(environment, model, { ...values, ...(isObject(overrides) ? overrides : {}) });
 }
 
-/** The values that a copy of the row has, with commands that copy its lines. */
+/** The values for a copy of the row, with commands that copy its lines. */
 function copyValues(environment: Environment, model: Model, row: Row): Record<string, Json> {
   const values: Record<string, Json> = {};
   for (const field of model.fields.values()) {

@@ -9,7 +9,7 @@ import { callMethod } from '../orm/call-method.ts';
 import { accessDenied, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import type { Instance } from './instance.ts';
 
-/** `address` is that of the caller. */
+/** `address`: the address of the caller. */
 export async function callService(
   instance: Instance,
   params: Json,

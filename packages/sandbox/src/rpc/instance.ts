@@ -1,4 +1,4 @@
-/** One running Odoo: its version, its data, its users, and counters of requests. Knows no protocol. */
+/** One running Odoo: its version, its data, its users, and counters of requests. Independent of the protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
@@ -21,7 +21,7 @@ import { openTransaction, type SandboxTransaction } from './sandbox-transaction.
 /** Counters of requests, for tests. */
 export interface Requests {
   readonly total: number;
-  /** By `model.method`, e.g. `res.partner.read`. Refused calls are not counted. */
+  /** Number of calls by `model.method`, for example `res.partner.read`. Refused calls are not counted. */
   readonly calls: Readonly<Record<string, number>>;
   /**
    * By route, even if the version lacks it: `/jsonrpc`, `/json/2`, `/doc-bearer`, `/web/version`, …; unknown paths are
@@ -51,16 +51,16 @@ export interface SandboxFile {
   readonly name: string;
   /** The bytes, or the size of a file whose bytes are generated as they are read. */
   readonly content: Buffer | number;
-  /** By default, that of the extension of the name. */
+  /** By default, the type is chosen by the extension of the name. */
   readonly mimetype?: string;
   readonly resModel?: string;
   readonly resId?: number;
 }
 
 export interface InstanceOptions extends ApiKeyOptions {
-  /** Delay of a wrong key, in milliseconds. */
+  /** Delay of the answer to a wrong key, in milliseconds. */
   readonly authDelayMs: number;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
   /** Number of generated rows by model. */
   readonly records: Readonly<Record<string, number>>;
@@ -68,7 +68,7 @@ export interface InstanceOptions extends ApiKeyOptions {
   readonly beforeCall: CallListener;
 }
 
-/** The models of each version. Nobody changes a model: an instance without some field has a copy of its own. */
+/** The models of each version. They are never changed: an instance that removes a field gets a copy of the model. */
 const MODELS = new WeakMap<VersionDefinition, ReadonlyMap<string, Model>>();
 
 function findModels(personality: VersionDefinition): ReadonlyMap<string, Model> {
@@ -154,7 +154,10 @@ export class Instance {
     return this.#store.transact(() => createRow(environment, environment.model('ir.attachment'), values));
   }
 
-  /** Like an SQL statement: no rights, checks, computed fields or new `write_date`. null deletes the row. */
+  /**
+   * Changes a row like an SQL statement: without rights, checks, computed fields and a new `write_date`. null deletes
+   * the row.
+   */
   putRaw(modelName: string, id: number, values: Row | null): void {
     const model = this.environment(0).model(modelName);
     const row = this.#store.get(model.name, id) ?? { id };
@@ -163,7 +166,7 @@ export class Instance {
     );
   }
 
-  /** As if a module were uninstalled. Running calls continue with the field. */
+  /** Removes a field, as if a module were uninstalled. Running calls still have the field. */
   removeField(model: string, field: string): void {
     if (!this.environment(0).model(model).fields.has(field))
       throw new Error(`${model} has no field ${field}.`);
@@ -212,7 +215,7 @@ export class Instance {
   }
 
   /**
-   * Databases other than ours fail with PostgreSQL's error; `x_not_odoo…` exists but is empty
+   * Any other database fails with PostgreSQL's error; `x_not_odoo…` exists but is empty
    * (docs/odoo-facts.md#database-not-restricted).
    */
   openDatabase(name: string): void {
@@ -230,7 +233,7 @@ export class Instance {
     return findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
   }
 
-  /** Called when a user is written: forgets the pairs of user and key that were found to be correct. */
+  /** Called when a user is written: forgets the correct pairs of user and key. */
   forgetCredentials(): void {
     this.#cooldown?.forget();
   }
@@ -242,7 +245,7 @@ export class Instance {
   }
 
   async #checkKey(uid: number, key: Json | undefined): Promise<void> {
-    // OdooBot and the public user are refused without a check of the key.
+    // OdooBot and the public user are refused before the key is checked.
     if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
     const known = Object.values(users).find((user) => user.userId === uid);
     if (key === known?.password || this.findUser(key) === uid) return;
@@ -257,7 +260,7 @@ export class Instance {
   /** The user's id, or undefined for wrong credentials. */
   async logIn(login: string, password: string, address: string): Promise<number | undefined> {
     const check = () => this.#logIn(login, password);
-    // Like any other refusal, Odoo turns that of the cooldown into `false`.
+    // Odoo turns a refusal of the cooldown into `false`, like any other refusal.
     return this.#cooldown ? this.#cooldown.guard(address, null, check).catch(() => undefined) : check();
   }
 

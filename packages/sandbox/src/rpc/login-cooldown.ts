@@ -1,7 +1,7 @@
 /**
  * The login cooldown of one worker process of Odoo 14 and 15. After five consecutive failures from one address, it
- * refuses every credential that must be checked for a minute, including correct ones. Pairs that were found to be
- * correct are not checked again (docs/odoo-facts.md#login-cooldown).
+ * refuses every credential that must be checked for a minute, including correct ones. Pairs of user and key that were
+ * correct before are not checked again (docs/odoo-facts.md#login-cooldown).
  */
 import { accessDenied, Fault } from '../orm/fault.ts';
 
@@ -13,14 +13,14 @@ export class LoginCooldown {
   readonly #failures = new Map<string, { count: number; lastAt: number }>();
   readonly #known = new Set<string>();
 
-  /** `clock`: milliseconds since 1970. */
+  /** `clock`: returns milliseconds since 1970. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
   /**
-   * Runs a check that rejects or returns undefined for wrong credentials. `pair` identifies them; null: the result is
-   * not remembered.
+   * Runs a check that rejects or returns undefined for wrong credentials. `pair` identifies the credentials; null: the
+   * result is not remembered.
    */
   async guard<Value>(address: string, pair: string | null, check: () => Promise<Value>): Promise<Value> {
     if (pair !== null && this.#known.has(pair)) return check();

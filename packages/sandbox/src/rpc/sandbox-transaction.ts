@@ -1,4 +1,4 @@
-/** A transaction that a test opens, changes and ends step by step. Its calls are those of the administrator. */
+/** A transaction that a test opens, changes and ends step by step. Its calls run as the administrator. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { callMethod } from '../orm/call-method.ts';
 import type { Environment } from '../orm/model.ts';
@@ -9,9 +9,9 @@ import type { Transaction } from '../orm/store.ts';
  * `write_date`. Faults of Odoo are thrown as errors with their class as `name`.
  */
 export interface SandboxTransaction {
-  /** The time that it stamps rows with: `2026-11-21 01:30:31.123456`. */
+  /** The time with which the transaction stamps rows: `2026-11-21 01:30:31.123456`. */
   readonly startedAt: string;
-  /** Returns the id of the new record. Ids follow the order of creation, not that of commits. */
+  /** Returns the id of the new record. Ids follow the order of creation, not the order of commits. */
   create(model: string, values: JsonObject): number;
   write(model: string, ids: number | readonly number[], values: JsonObject): void;
   unlink(model: string, ids: number | readonly number[]): void;

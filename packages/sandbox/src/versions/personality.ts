@@ -18,36 +18,42 @@ export interface Texts {
   readonly unknownFieldCreate: (model: string, field: string) => Fault;
   readonly unknownFieldWrite: (model: string, field: string) => Fault;
   readonly unknownFieldDomain: (model: string, field: string, item: readonly Json[]) => Fault;
-  /** For a condition or an order by a field that is no column. Undefined: it is left out. */
+  /**
+   * The error of a condition or an order by a field that is no column. Undefined: Odoo leaves out the condition or the
+   * field.
+   */
   readonly notStored: ((model: string, field: string) => Fault) | undefined;
   readonly domainNotList: (domain: Json) => Fault;
   readonly domainMalformed: (domain: Json) => Fault;
   /** `domain` is the whole domain that contains the item. */
   readonly domainItem: (item: Json, domain: readonly Json[]) => Fault;
-  /** For a value that is not a date, compared with a date in a domain. */
+  /** The error of a domain that compares a date with a value that is no date. */
   readonly dateCompared: (value: Json) => Fault;
-  /** For ids that are lists or objects. */
+  /** The error of ids that are lists or objects. */
   readonly idIsNested: (id: Json) => Fault;
   readonly domainOperator: (item: readonly Json[]) => Fault;
-  /** Undefined: ids beyond int4 are simply not found. */
+  /** The error of ids beyond int4. Undefined: Odoo finds no record. */
   readonly idOutOfRange: ((id: string) => Fault) | undefined;
-  /** For a many2one that gets a text or an object. Undefined: it becomes empty. */
+  /** The error of a many2one that gets a text or an object. Undefined: the field becomes empty. */
   readonly linkIsWrong: ((value: Json) => Fault) | undefined;
   readonly badLimit: (limit: Json) => Fault;
-  /** For a day that PostgreSQL cannot read. Undefined: Odoo reads it. */
+  /** The error of a day that PostgreSQL cannot read. Undefined: Odoo reads the day. */
   readonly dateOutOfRange: ((value: string) => Fault) | undefined;
   readonly noIds: () => Fault;
   readonly tooFewArguments: (given: number) => Fault;
   readonly emptyDatabase: () => Fault;
   readonly missingValue: (model: NamedModel, field: string, label: string) => Fault;
   readonly foreignKey: (model: NamedModel, field: string, label: string) => Fault;
-  /** For a constraint of PostgreSQL: the model's message for it, its name, and whether the context has a language. */
+  /**
+   * The error of a violated constraint of PostgreSQL. `message`: the model's message for it; `name`: the name of the
+   * constraint; `hasLanguage`: whether the context has a language.
+   */
   readonly constraint: (message: string, name: string, hasLanguage: boolean) => Fault;
   readonly fieldGroups: (model: NamedModel, fields: readonly string[], uid: number, group: string) => Fault;
   readonly recordRule: (model: NamedModel, operation: string, user: string) => Fault;
-  /** Undefined: an uninstalled language is ignored. */
+  /** The error of a language that is not installed. Undefined: Odoo ignores the language. */
   readonly unknownLanguage: ((code: string) => Fault) | undefined;
-  /** Undefined: `read` of a text id finds nothing, unless the text is not a number. */
+  /** The error of a text as id. Undefined: `read` finds no record, and fails only if the text is not a number. */
   readonly idIsText: ((id: string) => Fault) | undefined;
 }
 
@@ -59,7 +65,7 @@ export interface Personality {
   readonly groupNames: Readonly<Record<string, string>>;
   /** Public names that may not be called remotely (@api.private). */
   readonly privateMethods: ReadonlySet<string>;
-  /** Callable, but omitted from /doc-bearer. */
+  /** Methods that can be called, but that /doc-bearer omits. */
   readonly deprecatedMethods: ReadonlySet<string>;
   /** id and display_name are the first fields of a record (19). */
   readonly magicFieldsFirst: boolean;
@@ -74,19 +80,19 @@ export interface Personality {
   readonly searchesDisplayNames: boolean;
   /** Records can be sorted by a field of a linked record (18 and later). */
   readonly sortsRelated: boolean;
-  /** `message_post` takes a text and escapes it, unless it is told that it is HTML (17 and later). */
+  /** `message_post` takes plain text and escapes it, unless `body_is_html` is true (17 and later). */
   readonly escapesMessages: boolean;
-  /** The content of a file as JSON, where it is no UTF-8: as Latin-1 (17 and earlier), or no answer at all. */
+  /** Files that are no UTF-8 are shown in JSON as Latin-1 (17 and earlier); otherwise there is no answer. */
   readonly showsRawBytes: boolean;
   /** A domain compares dates with terms such as `today -7d` (19). */
   readonly readsDateTerms: boolean;
-  /** Names of order lines end with the company of the customer (17 and later), or with its reference. */
+  /** Names of order lines end with the customer's company (17 and later); otherwise with the customer's reference. */
   readonly linesNameCustomer: boolean;
   /** Domains do not distinguish an empty text from no text (18 and later). */
   readonly emptyTextsAreUnset: boolean;
   /** Values of domains are sent to PostgreSQL as they are (18 and earlier). */
   readonly comparesInSql: boolean;
-  /** A write of `raw` takes no text (19). */
+  /** A write of `raw` refuses text (19). */
   readonly rejectsRawText: boolean;
   /** `copy` and `message_post` return lists. */
   readonly copyIsList: boolean;
@@ -96,11 +102,11 @@ export interface Personality {
   /** read_group: keys precede sums, and the caller's domain precedes the group's. */
   readonly readGroupKeysFirst: boolean;
   /**
-   * Position of the range of a group of dates: before the domain, named after the group's key (16 and later), or after
-   * it, named after the field (15).
+   * Position of the range of a group of dates: before the domain, with the group's key as name (16 and later), or after
+   * the domain, with the field as name (15).
    */
   readonly readGroupRange: 'before_domain' | 'after_domain' | 'absent';
-  /** `partner_id.id` in an order sorts by the id, not by the order of the related model (17 and later). */
+  /** `partner_id.id` in an order sorts by the id, not by the order of the partner model (17 and later). */
   readonly ordersByLinkedId: boolean;
   /** The result of `context_get` includes the id of the user. */
   readonly contextTellsUser: boolean;
@@ -118,17 +124,17 @@ export interface Personality {
     readonly hasGroupable: boolean;
     readonly hasHierarchy: boolean;
     readonly viewsNestFields: boolean;
-    /** The field with the time of a record's last change, for the web client. */
+    /** The name of the field with the time of a record's last change, for the web client. */
     readonly stamp: string;
   };
   readonly wire: Wire;
 }
 
-/** Differences of the HTTP side. */
+/** Differences in HTTP. */
 export interface Wire {
-  /** Has /jsonrpc. */
+  /** Whether the version has /jsonrpc. */
   readonly jsonrpc: boolean;
-  /** Has /json/2 and /doc-bearer. */
+  /** Whether the version has /json/2 and /doc-bearer. */
   readonly json2: boolean;
   readonly errorCode: number;
   readonly debugFirst: boolean;
@@ -144,20 +150,21 @@ export interface Wire {
   readonly jsonRedirects: boolean;
   readonly home: string;
   readonly healthShowsDatabase: boolean;
-  /** Has /web/health. */
+  /** Whether the version has /web/health. */
   readonly health: boolean;
-  /** JSON is ASCII: other characters are escaped. */
+  /** JSON is ASCII: all other characters are escaped. */
   readonly escapesNonAscii: boolean;
   /** The content type of JSON has no charset, and precedes the length. */
   readonly plainJsonType: boolean;
   /**
-   * Pages for 400 repeat the body of the request, JSON that is not a call gets 500, an unknown path gets JSON (14, 15).
+   * Pages for 400 repeat the body of the request, JSON that is not a call gets 500, and an unknown path gets JSON (14,
+   * 15).
    */
   readonly oldPages: boolean;
-  /** Exceptions are raised again at the end (14, 15). */
+  /** Tracebacks end with the frame that raised the exception again (14, 15). */
   readonly chainsTracebacks: boolean;
   /** Five consecutive wrong keys from one address lock it out for a minute (14, 15). */
   readonly coolsDownLogins: boolean;
-  /** Sends `Connection: close`. */
+  /** Whether answers have `Connection: close`. */
   readonly connectionHeader: boolean;
 }

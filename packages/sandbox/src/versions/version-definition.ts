@@ -5,10 +5,10 @@ import type { Personality } from './personality.ts';
 export interface VersionDefinition extends Personality {
   /** Models that the version lacks. */
   readonly absentModels: readonly string[];
-  /** Differing orders of records, by model. */
+  /** Orders of records that differ, by model. */
   readonly orders: Readonly<Record<string, string>>;
-  /** Differing methods, by `method` or `model/method`. undefined: the version lacks it. */
+  /** Methods that differ, by `method` or `model/method`. undefined: the version lacks the method. */
   readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
-  /** Differing fields, by model. undefined: the version lacks it. */
+  /** Fields that differ, by model. undefined: the version lacks the field. */
   readonly fields: Readonly<Record<string, Readonly<Record<string, FieldSpec | undefined>>>>;
 }

@@ -22,7 +22,7 @@ export const version16: VersionDefinition = {
         'builtins.AssertionError',
         `This domain is syntactically not correct: ${printPython(domain)}`,
       ).at('odoo/osv/expression.py', 'normalize_domain'),
-    // Its contacts first check the length of a single condition.
+    // The contacts of 16 first check the length of a single condition.
     domainItem: (item, domain) => {
       if (domain.length === 1 && !Array.isArray(item) && typeof item !== 'string' && !isObject(item)) {
         const fault = typeError(`object of type '${nameType(item)}' has no len()`);
@@ -72,7 +72,7 @@ export const version16: VersionDefinition = {
     '*': {
       __last_update: datetime('Last Modified on', {
         readonly: true,
-        // Without the time of the last change it is the time of the read.
+        // If there is no time of the last change, the value is the time of the read.
         compute: (environment, row) => row['write_date'] ?? environment.now,
       }),
     },
@@ -82,7 +82,7 @@ export const version16: VersionDefinition = {
       locked: undefined,
       name: char('Order Reference', { required: true, readonly: true, copy: false, default: 'New' }),
     },
-    // Contacts have it as a column.
+    // Contacts have a column for the display name.
     'res.partner': {
       ...version17.fields['res.partner'],
       complete_name: undefined,

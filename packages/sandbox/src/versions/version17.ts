@@ -4,7 +4,7 @@ import { char, float } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { explainRule, version18 } from './version18.ts';
 
-/** Up to 17, a value that depends on the company is no column. */
+/** Up to 17, a value that depends on the company has no column. */
 const dependent = { store: false, searchable: true, sortable: false };
 
 export const version17: VersionDefinition = {

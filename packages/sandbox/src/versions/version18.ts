@@ -13,7 +13,7 @@ import {
 import { boolean } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 
-/** A computed flag of a payment app. */
+/** A computed flag that a payment app adds. */
 export const flag = (label: string, isTrue: boolean) =>
   boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
 

@@ -63,7 +63,7 @@ export const version19: VersionDefinition = {
     },
     idIsNested: (id) =>
       typeError(`unhashable type: '${nameType(id)}'`).at('odoo/orm/fields.py', '_cache_missing_ids'),
-    // Contacts first read the old value of each field to write.
+    // Before a write to a contact, 19 reads the old value of each field.
     unknownFieldWrite: (model, field) =>
       model === 'res.partner'
         ? keyError(field).at('odoo/orm/models.py', '__getitem__')

@@ -1,4 +1,4 @@
-/** Odoo 22 as announced: 19 without /jsonrpc (docs/odoo-facts.md#deprecation). There are no recordings of it. */
+/** Odoo 22 as announced: 19 without /jsonrpc (docs/odoo-facts.md#deprecation). There are no recordings of Odoo 22. */
 import type { VersionDefinition } from './version-definition.ts';
 import { version19 } from './version19.ts';
 

@@ -1,4 +1,4 @@
-/** Describes the acts of one administrator for the audit. */
+/** Describes what one administrator changes, as records of the audit. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditActView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
@@ -11,7 +11,7 @@ import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditActView['changes'];
 
-/** Creates the record of an act, which the store appends in the transaction of the change. */
+/** Creates the audit record of a change, which the store appends in the same transaction. */
 export type DescribeAct = (action: string, target: string, changes: Changes) => AuditBatch;
 
 export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Actor): DescribeAct {
@@ -20,10 +20,10 @@ export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Acto
     audit.prepareAct({ actor: name, address, requestId, action, target, changes });
 }
 
-/** Replaces a secret in the audit, which records only that it changed. */
+/** Stands for a secret in the audit, which records only that it changed. */
 export const SECRET = '(secret)';
 
-/** Describes the acts of key rotation. */
+/** Creates audit records of key rotation. */
 export function createKeyRotationDescriber(describeAct: DescribeAct): DescribeKeyRotationAct {
   return ({ kind, instance, expiresAt: { from, to } }) => {
     const isRotated = kind === 'rotated';
@@ -44,7 +44,7 @@ export function createSecretResealDescriber(describeAct: DescribeAct): DescribeS
     describeAct('vault.reseal', `subscription ${name}`, { master_key: { from, to } });
 }
 
-/** The members that differ. A missing one counts as null. */
+/** Lists the members that differ. A missing member counts as null. */
 export function compareMembers(from: object, to: object): Changes {
   const before = new Map(Object.entries(from));
   const after = new Map(Object.entries(to));

@@ -2,7 +2,7 @@
 import type { InvalidMember, Problem } from '@erp-proxy/contract';
 
 export interface AdminErrorOptions extends ErrorOptions {
-  /** When the same request may succeed. */
+  /** After how many seconds the same request may succeed. */
   retryAfterSeconds?: number;
 }
 
@@ -37,7 +37,7 @@ const TITLES = {
 /** Statuses that a problem can have. */
 export type ProblemStatus = keyof typeof TITLES;
 
-/** `about:blank`: the status and the detail say everything (RFC 9457 section 4.2.1). */
+/** Creates a problem of the type `about:blank`: its status and its detail say everything (RFC 9457 section 4.2.1). */
 export function describeProblem(status: ProblemStatus, detail: string, faults?: InvalidMember[]): Problem {
   return { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
 }

@@ -1,6 +1,6 @@
 /**
- * The operations of an administrator, the parts of the proxy that they need, and who performs them. One service for the
- * HTTP API and for the commands on this machine.
+ * The admin service: the operations of an administrator, the parts of the proxy that they need, and who performs them.
+ * The HTTP API and the commands on this machine use the same service.
  */
 
 import type { SerialQueue } from '@erp-proxy/async/tasks';
@@ -32,9 +32,9 @@ import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Examinations } from './examinations.ts';
 
-/** The administrator, for the audit. */
+/** The administrator as named in the audit. */
 export interface Actor {
-  /** `token`, `session` or `cli:<user>@<host>`. */
+  /** How the administrator was authenticated: `token`, `session` or `cli:<user>@<host>`. */
   name: string;
   address: string | null;
   requestId: string | null;
@@ -43,20 +43,20 @@ export interface Actor {
 export type OnCheck = (check: ExaminationCheck) => void;
 
 /**
- * The operations of `/admin/v1`. Methods reject with an AdminError. If a tag is given, only its version is changed,
- * otherwise the newest.
+ * The operations of `/admin/v1`. Methods reject with an AdminError. A method with a tag changes only the version of the
+ * tag, otherwise the newest.
  */
 export interface Admin
   extends Omit<AdminOperations, 'comparePolicy' | 'checkInstance' | 'checkServer' | 'exportAudit'> {
-  /** Comparisons of all administrators run one after another. One whose signal is aborted ends early. */
+  /** Comparisons of all administrators run one after another. A comparison ends early if its signal is aborted. */
   comparePolicy(input: PolicyCompareInput, signal?: AbortSignal): Promise<PolicyComparison>;
-  /** `onCheck` gets each check once it is found. */
+  /** Calls `onCheck` with each check as soon as it is found. */
   checkInstance(name: string, onCheck?: OnCheck): Promise<Examination>;
   checkServer(input: InstanceCheckInput, onCheck?: OnCheck): Promise<Examination>;
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
 }
 
-/** A sandbox Odoo that runs, with its administrator. */
+/** A running sandbox Odoo, and the credentials of its administrator. */
 export interface SandboxServer {
   url: string;
   db: string;
@@ -70,27 +70,27 @@ export interface AdminDeps {
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
   subscriptions: Subscriptions;
-  /** Why a receiver at this origin cannot be reached, as far as that is known without DNS; null: it can. */
+  /** Why a receiver at this origin cannot be reached, as far as this is known without DNS; null if it can be. */
   explainReceiver: (origin: string) => string | null;
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
   audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query' | 'listCalled'>;
-  /** Client keys that end soon, or have ended within a day. `isCut`: there are more of them. */
+  /** Client keys that end soon, or have ended within a day. `isCut`: true if there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
-  /** Several comparisons at once would keep the event loop busy. */
+  /** Runs comparisons one by one: several at once would keep the event loop busy. */
   comparisons: SerialQueue;
-  /** Bounds the checks of servers that all administrators run at once. */
+  /** Limits the checks of servers that run at a time, for all administrators together. */
   examinations: Examinations;
   /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null if there is no such instance. */
   examineInstance: (name: string, onCheck?: OnCheck) => Promise<Examination | null>;
   examineDraft: (input: InstanceCheckInput, onCheck?: OnCheck) => Promise<Examination>;
-  /** Starts the sandbox, or returns the one that runs; null: not in this process. */
+  /** Starts the sandbox, or returns the running one. Null if this process offers no sandbox. */
   startSandbox: (() => Promise<SandboxServer>) | null;
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -98,14 +98,14 @@ export interface AdminDeps {
   nowMs: () => number;
 }
 
-/** What policies would do that no key has. Null: no policy. */
+/** Applies policies that no key has. `policy` null: as a key without a policy. */
 export interface DraftPolicies {
   explain(policy: Policy | null, input: ExplainInput): Explanation;
-  /** `unchecked`: the rules that are not applied, or only in part. */
+  /** `unchecked`: rules that are not checked, or only in part. */
   checkRecords(policy: Policy | null): { check: RecordCheck; unchecked: UncheckedRule[] };
 }
 
-/** Checks a call by what its record in the audit tells. `approval`: the rule because of which it needs one. */
+/** Checks a call by its record in the audit. `approval`: the rule by which the call needs an approval. */
 export type RecordCheck = (call: AuditCallView & { model: string; action: string }) => {
   denied: { rule: string; message: string } | null;
   approval: string | null;

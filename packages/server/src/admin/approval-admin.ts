@@ -11,9 +11,9 @@ import { showTime, showTimeOrNull } from './time.ts';
 type ApprovalAdmin = Pick<Admin, 'listApprovals' | 'getApproval' | 'approveCall' | 'refuseCall'>;
 type Decision = 'approved' | 'refused';
 
-/** The place of an approval in the list: the store sorts by age. */
+/** Position of an approval in the list, which the store sorts by age. */
 const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
-/** One line, which the caller gets as part of an error. */
+/** One line of text, because the caller gets the reason as part of an error. */
 const REASON = /^[^\p{Cc}]{1,500}$/u;
 
 export function createApprovalAdmin(
@@ -37,7 +37,7 @@ export function createApprovalAdmin(
     });
     const outcome = await approvals.decide(id, { state, by: actor.name, reason }, act);
     const now = await find(id);
-    // Another administrator may have decided in the same way at the same moment.
+    // If another administrator has just decided in the same way, this is not an error.
     if (outcome !== 'done' && now.state !== state) throw explainDecided(now);
     return show(now);
   }

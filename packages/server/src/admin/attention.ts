@@ -1,6 +1,7 @@
 /**
- * Lists what needs an administrator: states that lose calls or data, that will do so soon, or that wait for a decision.
- * Each part is read in bounded pages, so that the cost does not grow with keys and subscriptions.
+ * Lists the problems that need an administrator: states in which calls or data are lost, or soon will be, and states
+ * that wait for a decision. Each part is read in bounded pages, so that the cost does not grow with keys and
+ * subscriptions.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -25,17 +26,17 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ITEMS_MAX = 50;
 const PAGE_ROWS = 100;
-/** Maximum number of instances, and of subscriptions, that are looked at. */
+/** Maximum instances, and maximum subscriptions, that are checked. */
 const ROWS_MAX = 2000;
 const PENDING_SHOWN_MAX = 100;
 
-/** Checks of `/readyz` whose causes have items of their own. */
+/** Checks of `/readyz` for whose causes there are items already. */
 const DETAILED_CHECKS: ReadonlySet<string> = new Set(['audit', 'instance_keys', 'client_keys']);
 
 export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
   const now = deps.clock();
   const status = await deps.status();
-  // In the order of ATTENTION_PARTS.
+  // Must have the order of ATTENTION_PARTS.
   const parts = await Promise.allSettled([
     listInstanceKeys(deps, now),
     listClientKeys(deps, now),
@@ -44,7 +45,7 @@ export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
     listCalls(deps, now),
     listUnnamedMethods(deps, now),
   ]);
-  // While the store is away, the rest is shown, and the check says so.
+  // While the store does not answer, the other parts are shown: the check `store` reports the cause.
   const failed = parts.find((part) => part.status === 'rejected');
   if (failed !== undefined && status.checks['store']?.state === 'ok') throw failed.reason;
   const found = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value.items : []));
@@ -61,7 +62,7 @@ export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
 
 interface Found {
   items: AttentionItem[];
-  /** True if not all was looked at. */
+  /** True if some rows were not checked. */
   isCut: boolean;
 }
 
@@ -148,7 +149,7 @@ async function listClientKeys(deps: AdminDeps, now: number): Promise<Found> {
   };
 }
 
-/** Publishable keys that were made before their policies had to name fields. */
+/** Lists publishable keys that are older than the rule that their policies must name fields. */
 function listOpenKeys({ keys }: AdminDeps, now: number): Promise<Found> {
   return describeRows<KeyRecord, { createdAt: number; id: string }>({
     list: async (after, limit) => await keys.list({ state: { is: 'active', now }, after, limit }),
@@ -158,7 +159,7 @@ function listOpenKeys({ keys }: AdminDeps, now: number): Promise<Found> {
 }
 
 function describeOpenKey(key: KeyRecord, now: number): AttentionItem[] {
-  // Saves reading the policies of all other keys.
+  // A quick check on the text, so that the policies of other keys are not parsed.
   if (key.policy?.includes('"publishable"') !== true) return [];
   const { id, name, policy } = showKey(key, now);
   if (policy === null || 'unreadable' in policy) return [];
@@ -222,7 +223,7 @@ async function listApprovals({ approvals }: AdminDeps): Promise<Found> {
     text: `${count} ${pending.length === 1 ? 'call waits' : 'calls wait'} for a decision.`,
     since: showTime(oldest.createdAt),
   };
-  // The one item says whether there are more.
+  // Not cut: the one item says that there are more.
   return { items: [item], isCut: false };
 }
 
@@ -257,7 +258,7 @@ async function describeRows<Row, Place>({ list, placeOf, describe }: Rows<Row, P
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) return { items, isCut: false };
     after = placeOf(last);
-    // A store in memory answers at once.
+    // A store in memory answers without giving other work its turn.
     await nextTurn();
   }
   return { items, isCut: (await list(after, 1)).length > 0 };

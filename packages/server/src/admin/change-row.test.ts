@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '../stores/ports/change.ts';
 import { changeRow } from './change-row.ts';
 
-/** A row that others change `times` times, each time just before our change. */
+/** A row that someone else changes `times` times, each time just before our change. */
 function openContested(times: number) {
   let version = 1;
   let left = times;
@@ -44,7 +44,7 @@ test.each([8, 32])('%d changes succeed that always read the row at the same mome
     await promise;
     return { version, createdAt: 1000 };
   };
-  /** One of them changes the row then, and all others meet a conflict. */
+  /** Answers all readers at once, so that one of them changes the row and all others meet a conflict. */
   const letAllRead = () => {
     if (readers.length < left) return;
     for (const read of readers) read();

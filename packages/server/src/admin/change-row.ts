@@ -5,8 +5,8 @@ import type { Change } from '../stores/ports/change.ts';
 import { type AdminError, createAdminError } from './admin-error.ts';
 
 /**
- * A conflict means that another change was made meanwhile. So this many changes can be made at once, on all replicas,
- * and all succeed.
+ * Each conflict means that another change was made. So up to this many concurrent changes succeed, on all replicas
+ * together.
  */
 const ATTEMPTS_MAX = 100;
 /** Upper bound of the random pause between two attempts, so that conflicting changes do not meet again. */
@@ -17,7 +17,7 @@ interface Versioned {
   readonly createdAt: number;
 }
 
-/** Returns the row as it was before. After a conflict, `change` runs again on the row's next version. */
+/** Returns the row before the change. After a conflict, `change` runs again on the row's next version. */
 export function changeRow<Row extends Versioned>(
   find: () => Promise<Row>,
   tag: VersionTag | undefined,
@@ -30,7 +30,7 @@ export function changeRow<Row extends Versioned>(
   });
 }
 
-/** Runs an attempt again as long as another change was made between its read and its write. */
+/** Repeats an attempt as long as another change was made between its read and its write. */
 export async function retryConflicts<Result>(
   attempt: () => Promise<Result | 'conflict'>,
 ): Promise<Exclude<Result, 'conflict'>> {

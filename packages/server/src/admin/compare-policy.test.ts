@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { check, NOW, openAudit, RANGE } from '../../test/admin/recorded-calls.ts';
 import { comparePolicy } from './compare-policy.ts';
 
-/** No time passes for the tests whose time is not to be over. */
+/** A clock that stands still, for tests that must not run out of time. */
 const nowMs = () => 0;
 
 test('keeps a bounded number of groups, and counts the calls of the others', async () => {
@@ -23,7 +23,7 @@ test('ends early if nobody waits for the answer', async () => {
 test('says if its time was over, and from when on it has checked the calls', async () => {
   const audit = await openAudit(4000, () => 'sale.order');
   let nowMs = 0;
-  // Each look at the clock takes a second.
+  // Each reading of the clock advances it by a second.
   const compared = await comparePolicy(RANGE, { audit, check, nowMs: () => (nowMs += 1000) });
   expect(compared.is_cut).toBe(true);
   expect(compared.calls).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 /**
- * Checks the calls of the audit against a draft of a policy. Reads the newest first, a page at a time, and leaves the
+ * Checks the calls of the audit against a draft of a policy. Reads the newest calls first, page by page, and leaves the
  * event loop free in between. Number of calls, time and memory are bounded.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const CALLS_MAX = 100_000;
 const DURATION_MS_MAX = 10_000;
 /** Longest work without a pause. */
 const SLICE_MS = 5;
-/** The names in calls are chosen by callers. */
+/** Bounded, because callers choose the names in calls. */
 const GROUPS_MAX = 1000;
 const EXAMPLES_MAX = 3;
 
@@ -23,7 +23,7 @@ export interface ComparePolicyDeps {
   check: RecordCheck;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Aborted once nobody waits for the answer: the rest is not checked. */
+  /** Aborted when nobody waits for the answer any more: the remaining calls are not checked. */
   signal?: AbortSignal | undefined;
 }
 
@@ -120,7 +120,7 @@ function createTally(check: RecordCheck) {
   };
 }
 
-/** Calls of administrators, and of the proxy itself, are those of no client. */
+/** Calls by administrators, and by the proxy itself, belong to no client. */
 function isOfClient({ via, key_id }: Extract<AuditView, { kind: 'call' }>): boolean {
   return via !== 'console' && key_id !== PROXY_CLIENT.key.id;
 }

@@ -1,5 +1,5 @@
 /**
- * Creates the admin service. Each change is one act in the audit, written in the transaction of the change. Knows
+ * Creates the admin service. Each change is one record in the audit, written in the transaction of the change. Knows
  * neither how an administrator authenticates nor how answers are sent.
  */
 import { createActDescriber } from './acts.ts';

@@ -1,9 +1,9 @@
-/** Describes the methods whose parameters are known, for forms. Pure. */
+/** Describes the methods with known parameters, for forms. Pure. */
 import type { MethodView } from '@erp-proxy/contract';
 import { classifyAction, isReadOnlyMethod } from '@erp-proxy/odoo';
 import { listSignatures, type Signature } from '@erp-proxy/odoo/signatures';
 
-/** Without methods that Odoo refuses. */
+/** All known methods except those that Odoo refuses. */
 export function describeMethods(): MethodView[] {
   return listSignatures()
     .filter(({ signature }) => !signature.isPrivate)

@@ -1,6 +1,6 @@
 /**
- * Bounds the checks of servers that run at once in this process. Each waits for a server that an administrator named,
- * and holds connections meanwhile. No permit of a database bounds them.
+ * Bounds the checks of servers that run at once in this process. Each check waits for a server that an administrator
+ * named, and holds connections meanwhile. The limits of calls do not apply to checks.
  */
 import { AdminError, describeProblem } from './admin-error.ts';
 
@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = 5;
 export class Examinations {
   #running = 0;
 
-  /** Rejects with an AdminError if too many run. Otherwise resolves and rejects as the check does. */
+  /** Rejects with an AdminError if too many checks run. Otherwise resolves or rejects as the check does. */
   async run<Result>(check: () => Promise<Result>): Promise<Result> {
     if (this.#running >= RUNNING_MAX) {
       throw new AdminError(describeProblem(429, REFUSAL), { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -44,7 +44,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
     return instance;
   }
 
-  /** What cannot be read can still be removed. */
+  /** Finds an instance even if its content cannot be read, so that it can be removed. */
   async function findToRemove(name: string) {
     const version = await instances.getVersion(name);
     if (version === null) throw explainMissing(name);
@@ -141,7 +141,7 @@ function listMembers({ key, created_at: _, updated_at: __, version: ___, ...rest
   return { ...rest, rotate_key: key.rotate, key_expires_at: key.expires_at };
 }
 
-/** The given members except the key, in the form in which they are shown. */
+/** The given members except the key, converted to the form of views. */
 function readGiven({ api_key: _, ...members }: InstanceChanges) {
   const time = readTime(members.key_expires_at ?? '');
   return typeof time === 'number' ? { ...members, key_expires_at: showTime(time) } : members;

@@ -24,9 +24,9 @@ type KeyAdmin = Pick<
   | 'explainCall'
 >;
 
-/** The place of a key in the list: the store sorts by age. */
+/** Position of a key in the list, which the store sorts by age. */
 const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
-/** As many as a page of the audit has by the console. */
+/** Enough for the keys of one page of the audit in the console. */
 const NAMES_MAX = 100;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
@@ -86,7 +86,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
         tag,
         async (key) => {
           refuseLoss(show(key).policy, given.policy);
-          // Unchanged members are not checked again: an expired key may still be renamed.
+          // Checks changed members only: an expired key may still be renamed.
           const changes = compare(key, given);
           const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
@@ -150,7 +150,7 @@ function explainNotRotated(outcome: Exclude<RotationResult, 'done' | 'conflict'>
   );
 }
 
-/** The given members, checked, in the form in which they are shown. */
+/** Checks the given members, and converts them to the form of views. */
 function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
   const invalid: InvalidMember[] = [];
   const given: KeyChanges = {};
@@ -171,13 +171,13 @@ function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
   return given;
 }
 
-/** The text of a publishable key is public, so no change of its policy may make it a key for more. */
+/** The text of a publishable key is public, so a change of its policy must not make it an ordinary key. */
 function refuseLoss(before: KeyView['policy'], after: KeyChanges['policy']): void {
   if (after === undefined || (before !== null && 'unreadable' in before)) return;
   if (losesPublishable(before, after)) throw createInputError([{ path: 'policy', message: LOSS_MESSAGE }]);
 }
 
-/** The place of an error of a policy in the input that has it. */
+/** Converts the path of an error in a policy to its path in the input. */
 export function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
   return { path: path === '' ? 'policy' : `policy.${path}`, message };
 }

@@ -1,6 +1,6 @@
 /**
- * Pages of a list. A cursor is the place of the last item shown, so that concurrent additions and removals neither skip
- * nor repeat items.
+ * Pages of a list. A cursor holds the position of the last item shown, so that concurrent additions and removals
+ * neither skip nor repeat items.
  */
 
 import { createPauses } from '@erp-proxy/async/tasks';
@@ -10,19 +10,22 @@ import { createAdminError } from './admin-error.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
-/** Characters of rows: a page ends with the row that reaches it, because an answer is serialized without a pause. */
+/**
+ * Maximum characters of rows in a page: it ends with the row that reaches this, because an answer is serialized without
+ * a pause.
+ */
 const PAGE_LENGTH_MAX = 512 * 1024;
-/** Characters of rows that are shown without a pause. A policy of so many takes some milliseconds. */
+/** Characters of rows that are converted without a pause. A policy of this length takes some milliseconds. */
 const SLICE_LENGTH = 32 * 1024;
 
 export interface Listing<Row, Place, View> {
-  /** The shape of a place, which a cursor contains. */
+  /** Schema of a position, which a cursor contains. */
   place: z.ZodType<Place>;
   placeOf: (row: Row) => Place;
-  /** Rows after this place, or from the beginning. */
+  /** Returns rows after this position; null: from the beginning. */
   list: (after: Place | null, limit: number) => Promise<Row[]>;
   show: (row: Row) => View;
-  /** Characters of the row. Left out: rows are short. */
+  /** Length of the row in characters. Left out if rows are short. */
   lengthOf?: (row: Row) => number;
 }
 

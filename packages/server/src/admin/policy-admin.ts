@@ -1,4 +1,4 @@
-/** Tells an administrator what a draft of a policy would do. Changes nothing. */
+/** Tells an administrator the effect of a draft of a policy. Changes nothing. */
 import type { Policy, PolicyCompareInput } from '@erp-proxy/contract';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import { readTime, TIME_FORM } from '@erp-proxy/text';

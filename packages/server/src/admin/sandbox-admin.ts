@@ -22,7 +22,7 @@ export function createSandboxAdmin(
       if (startSandbox === null) throw createAdminError(404, NOT_HERE);
       if (await hasInstance()) throw createAdminError(409, HAS_INSTANCE);
       const { url, db, userId, apiKey } = await startSandbox();
-      // The right to reach a private address is that of this one instance.
+      // Private addresses are allowed to this one instance only.
       return createInstance({ name: NAME, url, db, user_id: userId, api_key: apiKey, allow_private: true });
     },
   };

@@ -1,12 +1,12 @@
 /**
  * Codes of sign-in links: each holds its expiry and a nonce, signed with a key derived from the admin token. So the
- * command line can create a code that a running proxy accepts. Whether a code was used is not known here.
+ * command line can create a code that a running proxy accepts. This file does not know which codes were used.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface SignInCodes {
   issue(): { code: string; expiresAt: number };
-  /** Null if the code was not signed with this token. It may have expired. */
+  /** Null if the code was not signed with this token. The code may have expired. */
   read(code: string): SignInCode | null;
 }
 

@@ -4,7 +4,7 @@ import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 
-/** Longer than what is kept. A longer range would only take longer to read. */
+/** Longer than statistics are kept: a longer range would only take more time. */
 const RANGE_MS_MAX = 32 * 86_400_000;
 
 export function createStatisticsAdmin({ statistics }: AdminDeps): Pick<Admin, 'getStatistics'> {

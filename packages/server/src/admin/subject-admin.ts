@@ -8,7 +8,7 @@ import { createAdminError } from './admin-error.ts';
 import { readPage } from './page.ts';
 import { showTime } from './time.ts';
 
-/** As tokens/ names a client: the name of an issuer, and a printable subject. */
+/** The id of a client as tokens/ forms it: the name of an issuer, and a printable subject. */
 const SUBJECT_ID = /^[a-z0-9][a-z0-9-]{0,31}\/[\x21-\x7e]{1,255}$/;
 
 type SubjectAdmin = Pick<Admin, 'listDeniedSubjects' | 'denySubject' | 'allowSubject'>;
@@ -34,7 +34,7 @@ export function createSubjectAdmin(
         );
       }
       const issuer = id.slice(0, id.indexOf('/'));
-      // A name that was mistyped would leave the tokens of the subject valid, and say that they are not.
+      // With a misspelt issuer, the tokens would stay valid although the answer says that they are denied.
       if (!issuers.includes(issuer)) {
         const known = issuers.length === 0 ? 'it has none' : `it has ${issuers.join(', ')}`;
         throw createAdminError(

@@ -30,7 +30,7 @@ type SubscriptionAdmin = Pick<
 >;
 
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
-/** One line, which the list shows. */
+/** One line of text, because lists show the reason. */
 const REASON = /^[^\p{Cc}]{1,500}$/u;
 const PAUSED = 'An administrator paused it.';
 
@@ -45,7 +45,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
     return record;
   }
 
-  /** As {@link changeRow}, which needs the version and the time of creation at the top. */
+  /** Calls {@link changeRow} with rows that have the version and the time of creation at the top. */
   async function change(
     name: string,
     tag: VersionTag | undefined,
@@ -58,7 +58,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
     await changeRow(findRow, tag, ({ record }) => make(record));
   }
 
-  /** Checks what the members name: the instance, the key and the address of the receiver. */
+  /** Checks what the members refer to: the instance, the key and the address of the receiver. */
   async function checkNamed(given: { instance?: string; key?: string | null; url?: string }): Promise<void> {
     const faults = [
       given.instance === undefined ? null : await explainInstance(given.instance),
@@ -248,13 +248,16 @@ function explainMissing(name: string): AdminError {
   return createAdminError(404, `There is no subscription ${JSON.stringify(name)}.`);
 }
 
-/** What cannot be read can still be removed. */
+/** Null for a subscription that cannot be read: it can still be removed. */
 function ignoreUnreadable(error: unknown): null {
   if (error instanceof SubscriptionRowError) return null;
   throw error;
 }
 
-/** The members that an administrator can set, for the audit: a query in the URL may be a secret of the receiver. */
+/**
+ * The members that an administrator can set, for the audit. Hides the query of the URL, which may be a secret of the
+ * receiver.
+ */
 function listMembers({ body }: SubscriptionRecord) {
   const { v: _, secrets: __, updated_at: ___, url, ...members } = body;
   return { ...members, url: url.replace(/\?.*$/s, '?…') };

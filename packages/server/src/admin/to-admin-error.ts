@@ -1,4 +1,4 @@
-/** Turns the errors of the proxy's parts into errors of the admin service. */
+/** Converts errors of other parts of the proxy into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
 import { AuditQueryError } from '../audit/query.ts';
 import { InstanceInputError } from '../instances/instances.ts';
@@ -10,7 +10,7 @@ import { SubscriptionInputError } from '../subscriptions/members.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 
-/** The error itself if it is not one that a caller can understand. */
+/** Returns the error itself if it is not one for the caller. */
 export function toAdminError(error: unknown): unknown {
   if (error instanceof InstanceInputError) return createInputError(error.invalidMembers);
   if (error instanceof SubscriptionInputError) return createInputError(error.invalidMembers);
@@ -20,7 +20,7 @@ export function toAdminError(error: unknown): unknown {
     return createAdminError(409, error.message);
   if (error instanceof VaultError || error instanceof SubscriptionRowError)
     return createAdminError(503, error.message);
-  // By name: this folder does not know the stores.
+  // Compared by name, because this folder must not import the stores.
   if (error instanceof Error && error.name === 'UnknownOutcomeError') {
     return new AdminError(OUTCOME_UNKNOWN, { cause: error });
   }
@@ -30,7 +30,7 @@ export function toAdminError(error: unknown): unknown {
   return error;
 }
 
-/** 500, because programs do not retry it by themselves: a retry could create a second key. */
+/** The status is 500 because programs do not retry it by themselves: a retry could create a second key. */
 const OUTCOME_UNKNOWN: Problem = {
   type: 'urn:erp-proxy:problem:outcome-unknown',
   title: 'Outcome Unknown',
@@ -43,7 +43,7 @@ function explainStore(error: Error): string {
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : null;
   if (reason === null)
     return 'The store of the proxy does not answer or takes no changes. Try again when it does.';
-  // Most reasons end with their own advice.
+  // Most reasons end with advice of their own.
   const advice = reason.endsWith('.') ? '' : '. Try again when it does.';
   return `The store of the proxy does not answer or takes no changes: ${reason}${advice}`;
 }

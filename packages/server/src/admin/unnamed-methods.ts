@@ -1,5 +1,5 @@
 /**
- * Finds keys whose policies lack entries: for methods for which `*` in `models` does not stand, and for other models
+ * Finds keys whose policies lack entries: for methods that `*` in `models` does not include, and for further models
  * that the values or fields of their calls reach. Two sources tell which methods a key calls: the statistics of a day,
  * for calls that Odoo has answered, and the audit of an hour, for calls that were denied.
  */
@@ -18,20 +18,20 @@ const DAY_MS = 24 * HOUR_MS;
 const PAGE_KEYS = 100;
 const KEYS_MAX = 2000;
 const DENIED_MAX = 100;
-/** Methods that one item names. */
+/** Maximum methods that one item names. */
 const NAMED_MAX = 5;
 
 interface Called {
   model: string;
   method: string;
-  /** It was denied, and not for lack of its name. */
+  /** True if the call was denied, but not because its method is not named. */
   reaches: boolean;
 }
 
-/** The rules of denials that name an entry of `models`. */
+/** Rules by which a call is denied if an entry of `models` is missing. */
 const DENYING_RULES = ['allow_unknown_methods', 'models', 'sensitive_methods'];
 
-/** `isCut`: not all was looked at. */
+/** `isCut`: some keys or calls were not checked. */
 export async function listUnnamedMethods(
   deps: AdminDeps,
   now: number,
@@ -64,14 +64,14 @@ export async function listUnnamedMethods(
   return { items, isCut: true };
 }
 
-/** The statistics have no names of denied calls. Returns whether there are more than were looked at. */
+/** Adds denied calls, whose names the statistics do not have. Returns whether some were not checked. */
 async function addDenied(
   { audit, statistics }: AdminDeps,
   now: number,
   add: (client: string, called: Called) => void,
 ): Promise<boolean> {
   const { total } = await statistics.query({ since: now - HOUR_MS });
-  // A search in the audit takes longer, and most often nothing was denied.
+  // Searching the audit takes longer, and usually nothing was denied.
   if ((total.errors['policy_denied'] ?? 0) === 0) return false;
   let isCut = false;
   for (const rule of DENYING_RULES) {
@@ -88,7 +88,7 @@ async function addDenied(
   return isCut;
 }
 
-/** Null: the key makes every call, or none. */
+/** Null if there is no policy, or an unreadable one: the key may then make every call, or none. */
 function readPolicy(key: KeyRecord): CompiledPolicy | null {
   try {
     const policy = readStoredPolicy(key);
@@ -116,7 +116,7 @@ function describeKey(key: KeyRecord, called: readonly Called[]): AttentionItem[]
     const text = `the client key ${name} calls methods for which "*" of its policy does not stand, so that they are denied. If it needs them, add to its policy: ${entries}.`;
     items.push({ kind: 'method_not_named', ...item, text });
   }
-  // A denied call that the policy names was denied for its values or fields.
+  // If the policy names a denied call, the call was denied for its values or fields.
   const reaching = called.filter(({ model, method, reaches }) => reaches && mayCall(policy, model, method));
   if (reaching.length > 0) {
     const calls = printSome(reaching, ({ model, method }) => `${method} of ${model}`);

@@ -40,12 +40,12 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
   };
 }
 
-/** What the limiters know of one upstream database. */
+/** State of one upstream database in the limiters. */
 interface UpstreamState extends Pick<UpstreamView, 'database' | 'running' | 'waiting' | 'limit' | 'breaker'> {
   backgroundRunning: number;
   backgroundWaiting: number;
   retryAfterSeconds: number;
-  /** 0 while unknown. */
+  /** Usual time of a call; 0 while unknown. */
   usualMs: number;
 }
 

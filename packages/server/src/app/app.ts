@@ -69,13 +69,13 @@ export interface AppOptions {
   nowMs?: () => number;
   /** Default: a logger that writes to standard output. */
   logger?: Logger;
-  /** For one of several workers: gathers the metrics of all. */
+  /** In one of several workers: gathers the metrics of all workers. */
   gatherMetrics?: GatherMetrics | undefined;
-  /** Times of the work for subscriptions; tests set shorter ones. */
+  /** Intervals and time limits of the work for subscriptions; tests set shorter ones. */
   subscriptionTimes?: Partial<WorkerTimes>;
   /** Folder of the built console; tests pass their own. */
   consoleFolder?: string;
-  /** Starts the sandbox for a person without an Odoo server. Left out: there is none. */
+  /** Starts the sandbox for a person without an Odoo server. Left out if there is no sandbox. */
   startSandbox?: ServicesOptions['startSandbox'];
 }
 
@@ -104,9 +104,9 @@ export interface App
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Time for deliveries that are being sent at shutdown. Those that have not ended are sent again. */
+/** Time for deliveries that are being sent at shutdown. A delivery that has not ended by then is sent again later. */
 const SENDING_GRACE_MS = 5000;
-/** Time for the last answers to be sent, once every call has ended. */
+/** Time for the last answers to be sent after every call has ended. */
 const LAST_BYTES_MS = 1000;
 /** Maximum number of databases whose learned concurrency limit is kept. */
 const DATABASES_MAX = 10_000;
@@ -157,7 +157,7 @@ export async function createApp({
     databasesMax: DATABASES_MAX,
     nowMs,
     ownDelayMs: () => loadShedder.delayMs,
-    // Redis does not know all workers right after the start and while it is away.
+    // The setting is the minimum: Redis does not know all workers right after the start and while it is away.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
   });
   const servers = new Servers({
@@ -215,11 +215,11 @@ export async function createApp({
       token: settings.admin.token,
       adminFor: services.adminFor,
       keys,
-      // Separate, so that bad client keys do not slow administrators down.
+      // Separate from the slowdown of calls, so that bad client keys do not slow administrators down.
       slowdown: createSlowdown({ clock: nowMs }),
       clock,
       events,
-      // The owner is new for each claim, so nobody has the lease already.
+      // A new owner for each claim, so that a second claim of the same name fails.
       claimOnce: (name, ttlMs) => store.leases.acquire(name, randomUUID(), ttlMs),
       recordLogin: (login) => audit.noteLogin(login),
     },
@@ -244,7 +244,7 @@ export async function createApp({
       changes,
     },
 
-    // The parts of the steps of calls.
+    // The parts that the steps of calls need.
     admission,
     clients: tokens?.joinTo(keys) ?? keys,
     slowdown: createSlowdown({ clock: nowMs }),
@@ -340,7 +340,8 @@ export async function createApp({
         admission.stop(settings.http.shutdownGraceMs),
         subscriptionWorker.close(Math.min(settings.http.shutdownGraceMs, SENDING_GRACE_MS)),
       ]);
-      // Clients that do not read their answer or never finish their request would keep the server open.
+      // Not waited for without limit: clients that do not read their answer, or never finish their request, would keep
+      // the server open.
       const closed = server.close();
       if ((await waitFor(closed, { timeoutMs: LAST_BYTES_MS })) === TIMED_OUT)
         server.server.closeAllConnections();
@@ -375,7 +376,7 @@ function listMetricSources(
   };
 }
 
-/** Null if no issuers are configured: the library for tokens is then not loaded. */
+/** Null if no issuers are configured; the library for tokens is not loaded then. */
 async function openTokens(
   issuers: readonly Issuer[],
   { egress, store }: Services,
@@ -388,7 +389,7 @@ async function openTokens(
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
 }
 
-/** Null if traces are off: the SDK is then not loaded. */
+/** Null if traces are off; the SDK is not loaded then. */
 async function startTracing(
   { enabled, endpoint, ...settings }: Settings['otel'],
   { egress }: Services,

@@ -12,9 +12,9 @@ import type { Instance } from '../instances/instances.ts';
 
 export interface Credentials {
   db: string;
-  /** It is not used if there is a login. */
+  /** Not used if `login` is given. */
   userId: number;
-  /** Login of the user, if the id is to be found by it. */
+  /** Login of the user, to find the id by it. */
   login?: string | null;
   apiKey: string;
 }
@@ -25,12 +25,12 @@ export interface Address {
   trust?: EgressTrust | null;
   /** The stored instance, if the address belongs to one. */
   instance?: Instance;
-  /** Time limit of each request; null: that of calls. */
+  /** Time limit of each request; null: the limit of calls. */
   timeoutMs?: number | null;
   onCheck?: OnCheck | undefined;
 }
 
-/** Placeholder if there are no credentials. No database and no key has this name. */
+/** Used if there are no credentials. No database and no key has this name. */
 const NO_CREDENTIALS: Credentials = { db: 'none', userId: 0, apiKey: 'none' };
 
 export async function examineAddress(

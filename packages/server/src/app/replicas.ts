@@ -21,7 +21,7 @@ export interface ReplicasOptions {
 
 export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 
-/** Succeeds also while Redis does not answer. Null without `redis.url`. */
+/** Resolves even if Redis does not answer. Null without `redis.url`. */
 export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
@@ -33,7 +33,7 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
       import('../redis/answers.ts'),
     ]);
   const { url } = redis;
-  // Replicas of one store derive the same prefix. Other deployments can use the same Redis.
+  // All replicas of one store derive the same prefix; other deployments, which can use the same Redis, derive another.
   const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
   /** `what` names the connection in the log. */
   const connect = async (what: string, name: string, onAnswer: (client: RedisClient) => void) => {
@@ -57,7 +57,7 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
     if (keepsIdempotencyKeys) void warnOfLosses(answering, logger);
   });
   const keepsAnswers = cache.store === 'redis' && cache.bytesMax > 0;
-  // A separate connection: large answers must not delay the commands of limits.
+  // Uses a separate connection, because large answers must not delay the commands for limits.
   const answersClient = keepsAnswers
     ? await connect('redis for kept answers', `${prefix}:answers`, () => {})
     : null;
@@ -73,9 +73,9 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
 
   return {
     limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
-    /** Null if idempotency keys are kept in the store. */
+    /** Null if the store keeps the idempotency keys. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
-    /** Null if answers are kept in memory, or not at all. */
+    /** Null if answers are cached in memory, or not at all. */
     answers,
     /** Number of processes seen lately, including this one. */
     count: () => client.replicas,
@@ -88,9 +88,9 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
   };
 }
 
-/** Called each time that Redis answers again, because it may be another Redis then. */
+/** Called whenever Redis answers again after a failure: it may then be another Redis. */
 async function warnOfLosses(redis: RedisClient, logger: Logger): Promise<void> {
-  // If Redis is away again, or the command is not permitted, there is nothing to warn of.
+  // If Redis is away again, or does not permit the command, there is no warning.
   const losses = findLosses(await redis.readInfo().catch(() => ''));
   if (losses.length > 0) logger.warn('redis can lose idempotency keys', { losses });
 }

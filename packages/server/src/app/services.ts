@@ -1,4 +1,4 @@
-/** Creates the parts that the server and the commands share: the store and the parts that manage what is in it. */
+/** Creates the parts that the server and the commands share: the store and the parts that manage its content. */
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SerialQueue } from '@erp-proxy/async/tasks';
@@ -62,7 +62,7 @@ export interface ServicesOptions {
   onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
   isServing: boolean;
-  /** Starts the sandbox for a person without an Odoo server. Left out: there is none. */
+  /** Starts the sandbox for a person without an Odoo server. Left out if there is no sandbox. */
   startSandbox?: AdminDeps['startSandbox'];
   /** Time limit of an attempt to send a delivery to a webhook; tests set a shorter one. */
   sendTimeoutMs?: number;
@@ -83,9 +83,9 @@ export interface Services {
   sendDelivery: SendDelivery;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
-  /** The administration, whose acts are recorded under this actor. */
+  /** Returns the admin service for an actor, under whose name the audit records its changes. */
   adminFor(actor: Actor): Admin;
-  /** Writes waiting audit records and closes everything. */
+  /** Writes the waiting audit records, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const vault = createVault(settings.vault);
   const store = await openStore(settings.store.url);
   const upgrade = findUpgrade(store);
-  // Commands show warnings, too: one of a new version may have upgraded the store of a running proxy.
+  // Shown for commands, too: a command of a newer version may have upgraded the store of a running proxy.
   if (upgrade !== null) logger.warn('store upgraded', upgrade);
   const logErrorOf = (what: string) => (error: unknown) => logger.error(what, { err: describeError(error) });
   const hashSecret = settings.keys.hashSecret ?? undefined;
@@ -257,7 +257,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
 }
 
-/** The state of a key that works, for a policy that no key has. */
+/** The state of an active key, for a draft of a policy, which no key has. */
 const NO_KEY = { revokedAt: null, expiresAt: null };
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-/** Ids of approvals. An id alone allows nothing: the approval is also bound to its client and its call. */
+/** Ids of approvals. An id alone permits no call: the approval is also bound to its client and its call. */
 import { randomBytes } from 'node:crypto';
 
 const BYTES = 12;

@@ -1,6 +1,6 @@
 /**
- * Approvals: a call that an administrator must approve is stored until then, and runs once after that. Knows neither
- * HTTP nor how a call is sent. The caller of this folder says whether a call was sent.
+ * Approvals: a call that an administrator must approve is stored until it is approved, and then runs once. Knows
+ * neither HTTP nor how a call is sent. The caller of this folder says whether a call was sent.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import type { ApprovalCall, UnreadableCall } from '@erp-proxy/contract';
@@ -26,14 +26,14 @@ import { openCall } from './sealed-call.ts';
 
 export interface ApprovalsOptions {
   store: ApprovalStore;
-  /** 32 bytes, the same on every replica. Hashes what is stored. */
+  /** 32 bytes, the same on every replica, to hash calls for the store. */
   secret: Uint8Array;
   /** Seals the values of calls. */
   vault: Vault;
   settings: ApprovalSettings;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Receives errors of the store that no caller sees. */
+  /** Called with errors of the store that no caller sees. */
   onError: (error: unknown) => void;
   /** True if this process removes old rows. */
   isServing: boolean;
@@ -48,25 +48,25 @@ export interface ApprovalRecord extends Omit<ApprovalRow, 'facts' | 'state'> {
 export interface Approvals {
   /** Begins one attempt at a call that needs an approval. */
   begin(call: CallToApprove): CallApproval;
-  /** The newest first. */
+  /** Lists approvals, the newest first. */
   list(
     query: Pick<ApprovalListQuery, 'after' | 'limit'> & { state?: ApprovalRecord['state'] | undefined },
   ): Promise<ApprovalRecord[]>;
   find(id: string): Promise<ApprovalRecord | null>;
   /** The values of the call; null once they are deleted. */
   openCall(id: string): Promise<ApprovalCall | UnreadableCall | null>;
-  /** `conflict`: it is not pending. */
+  /** `conflict`: the approval is not pending. */
   decide(
     id: string,
     decision: Pick<ApprovalDecision, 'state' | 'by' | 'reason'>,
     act: AuditBatch,
   ): Promise<Change>;
   readonly counts: Readonly<ApprovalCounts>;
-  /** The store stays open. */
+  /** Ends the background tasks. The store stays open. */
   close(): Promise<void>;
 }
 
-/** Time for which a row without effect is kept, so that its caller and administrators see what became of it. */
+/** Time for which an expired row is kept, so that its caller and administrators see its final state. */
 const KEPT_MS = 24 * 3_600_000;
 
 export function createApprovals({
@@ -96,7 +96,7 @@ export function createApprovals({
   }
 
   function nameCall({ operation, facts, params, keyword }: CallToApprove): string {
-    // JSON keeps the parts apart, and the length says where the first of the arguments ends.
+    // JSON separates the parts, and the length says where `params` ends.
     const parts = JSON.stringify([operation, facts.model, facts.action, params.length]);
     return createHmac('sha256', hashKey).update(parts).update(params).update(keyword).digest('hex');
   }

@@ -1,6 +1,6 @@
 /**
- * One attempt at a call that needs an approval. It uses the approval right before the call is sent. After a crash from
- * then on, the call may have run, and the approval stays used. Must not know why a call was not sent.
+ * One attempt at a call that needs an approval. It uses the approval right before the call is sent. After a crash later
+ * than that, the call may have run, and the approval stays used. Must not know why a call was not sent.
  */
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@erp-proxy/async/tasks';
@@ -16,53 +16,53 @@ import { sealCall } from './sealed-call.ts';
 export interface CallToApprove {
   /** Id of the client, which stays the same when its key is rotated. */
   clientId: string;
-  /** The route's kind of call, with its server, database and user. Calls are the same only within one. */
+  /** Kind of the call by its route, with its server, database and user. Equal calls have the same operation. */
   operation: string;
   facts: ApprovalFacts;
-  /** The bytes of the call that Odoo gets: JSON texts of the positional and the named arguments. */
+  /** The arguments that Odoo gets: JSON texts of the positional and the named ones. */
   params: Uint8Array;
   keyword: Uint8Array;
 }
 
 export interface ApprovalSettings {
-  /** Milliseconds for a decision. */
+  /** Milliseconds for which a request waits for a decision. */
   decideMs: number;
   /** Milliseconds for which an approved call can be sent. */
   useMs: number;
-  /** Largest call that can be approved: bytes of its arguments. */
+  /** Maximum size of a call that can be approved: bytes of its arguments. */
   callBytesMax: number;
   /** Maximum numbers of calls that wait for a decision. */
   clientMax: number;
   totalMax: number;
 }
 
-/** Numbers since the start of the process. */
+/** Numbers of requests since the start of the process. */
 export interface ApprovalCounts {
   asked: number;
   approved: number;
   refused: number;
   used: number;
-  /** Calls that were not run, so that their approval can be used again. */
+  /** Number of calls that were not run, so their approvals can be used again. */
   returned: number;
 }
 
-/** What an attempt may do. Times are milliseconds since 1970. */
+/** The state of a call with regard to its approval. Times are milliseconds since 1970. */
 export type Standing =
-  /** It may use this approval. */
+  /** The attempt may use this approval. */
   | { kind: 'approved'; id: string }
-  /** It is approved, but the caller has not named the approval. */
+  /** The call is approved, but the caller has not named the approval. */
   | { kind: 'unnamed'; id: string; until: number }
-  /** It waits for a decision. `isNew`: since now. */
+  /** The call waits for a decision. `isNew`: the attempt has just made the request. */
   | { kind: 'pending'; id: string; until: number; isNew: boolean }
-  /** `until`: the same call can be asked for again then. */
+  /** The call was refused. The same call can be requested again at `until`. */
   | { kind: 'refused'; id: string; until: number; reason: string | null }
-  /** The approval that the caller has named ran this call already, or may have. */
+  /** The named approval was used: the call has run, or may have. */
   | { kind: 'used'; id: string }
-  /** The time of the approval that the caller has named is over. */
+  /** The named approval has expired. */
   | { kind: 'expired'; id: string }
   /** Too many calls of this client, or of all clients, wait for a decision. */
   | { kind: 'client_full' | 'full' }
-  /** An administrator could not be shown it. */
+  /** The call is too large to be shown to an administrator. */
   | { kind: 'too_large'; bytesMax: number };
 
 export interface CallApprovalDeps {
@@ -76,9 +76,9 @@ export interface CallApprovalDeps {
   onError: (error: unknown) => void;
 }
 
-/** Maximum time that a reply waits for a slow store, as for idempotency keys. */
+/** Maximum time that a reply waits for a slow store, as with idempotency keys. */
 const RELEASE_WAIT_MS = 1000;
-/** The store then only looks for an open request. */
+/** With these bounds, the store only looks for an open request. */
 const NO_ROOM = { clientMax: 0, totalMax: 0 };
 
 export class CallApproval {
@@ -87,7 +87,7 @@ export class CallApproval {
   #fingerprint = '';
   /** The approval that the attempt may use; null until it is found. */
   #id: string | null = null;
-  /** The attempt that has used the approval; null if none has. */
+  /** The claim of this attempt on the approval; null if it has none. */
   #claimed: { id: string; attempt: string } | null = null;
 
   constructor(call: CallToApprove, deps: CallApprovalDeps) {
@@ -96,8 +96,8 @@ export class CallApproval {
   }
 
   /**
-   * Finds the approval of the call among `ids`, which the caller has named, or else its open request. Null: it was not
-   * asked for, or may be asked for again. Rejects if the store fails.
+   * Finds the approval of the call among `ids`, which the caller has named, or else its open request. Null: the call
+   * was not requested, or can be requested again. Rejects if the store fails.
    */
   async find(ids: readonly string[]): Promise<Standing | null> {
     const { store, settings, nameCall } = this.#deps;
@@ -108,7 +108,7 @@ export class CallApproval {
     if (ids.length > 0) {
       const named = await store.findOf(clientId, this.#fingerprint, ids);
       const standings = named.map((row) => this.#check(row));
-      // An older id does no harm beside the one that counts.
+      // A named id of an older approval does not displace the useful one.
       for (const kind of ['approved', 'pending', 'refused', 'used', 'expired'] as const) {
         const standing = standings.find((it) => it.kind === kind);
         if (standing === undefined) continue;
@@ -120,7 +120,10 @@ export class CallApproval {
     return typeof open === 'string' ? null : this.#checkOpen(open);
   }
 
-  /** Stores the call for a decision, unless that was done meanwhile. `concerns`: null if the records are not known. */
+  /**
+   * Stores a request for a decision, unless another attempt has done so since. `concerns`: the records of the call;
+   * null if they are not known.
+   */
   async ask(concerns: ConcernedRecords[] | null): Promise<Standing> {
     const { store, vault, settings, counts } = this.#deps;
     const { params, keyword } = this.#call;
@@ -136,7 +139,7 @@ export class CallApproval {
     return standing.kind === 'pending' ? { ...standing, isNew } : standing;
   }
 
-  /** Uses the approval. False: another attempt has used it, or its time is over. Rejects if the store fails. */
+  /** Uses the approval. False: another attempt has used it, or it has expired. Rejects if the store fails. */
   async claim(): Promise<boolean> {
     const { store, clock, counts } = this.#deps;
     if (this.#id === null) throw new Error('the call has no approval');
@@ -146,7 +149,7 @@ export class CallApproval {
     try {
       isClaimed = await store.claim({ ...claimed, client, fingerprint: this.#fingerprint, now: clock() });
     } catch (error) {
-      // The store may have stored the claim before it failed. The call is not sent.
+      // The store may have stored the claim before it failed. The call is not sent, so the claim is released.
       void this.#release(claimed);
       throw error;
     }
@@ -156,7 +159,7 @@ export class CallApproval {
     return true;
   }
 
-  /** Makes the approval usable again: the call was surely not run. Never rejects. */
+  /** Makes the approval usable again, for a call that was certainly not run. Never rejects. */
   async release(): Promise<void> {
     const claimed = this.#claimed;
     if (claimed === null) return;
@@ -165,7 +168,7 @@ export class CallApproval {
     await waitFor(this.#release(claimed), { timeoutMs: RELEASE_WAIT_MS });
   }
 
-  /** If the store fails, the release is tried again when it answers. */
+  /** If the store fails, the release is retried until it succeeds. */
   async #release({ id, attempt }: { id: string; attempt: string }): Promise<void> {
     const { store, releases, onError } = this.#deps;
     try {
@@ -176,7 +179,7 @@ export class CallApproval {
     }
   }
 
-  /** `call`: sealed. */
+  /** `call` is the sealed call. */
   #describe(id: string, call: string): ApprovalRequest {
     const { settings, clock } = this.#deps;
     const { clientId: client, facts } = this.#call;
@@ -192,7 +195,7 @@ export class CallApproval {
     };
   }
 
-  /** A row that the caller has not named. */
+  /** The state of a call whose row the caller has not named. */
   #checkOpen(row: ApprovalRow): Standing {
     const standing = this.#check(row);
     return standing.kind === 'approved' ? { ...standing, kind: 'unnamed', until: row.expiresAt } : standing;

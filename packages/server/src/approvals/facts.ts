@@ -1,7 +1,10 @@
-/** What is stored about a call that needs an approval, beside its values. It contains no credentials. */
+/**
+ * The facts that are stored about a call that needs an approval, in addition to its values. They contain no
+ * credentials.
+ */
 
 export interface ApprovalFacts {
-  /** Id of the client key that asked. */
+  /** Id of the client key that made the request. */
   keyId: string;
   /** Address of the caller. */
   address: string;
@@ -10,7 +13,7 @@ export interface ApprovalFacts {
   /** Base address of the server. */
   upstream: string;
   db: string;
-  /** Null if the Odoo key of the call determines the user. */
+  /** Id of the user in Odoo; null if the Odoo key of the call determines the user. */
   userId: number | null;
   model: string;
   action: string;
@@ -22,7 +25,7 @@ export function printFacts(facts: ApprovalFacts): string {
   return JSON.stringify(facts);
 }
 
-/** The text is a result of {@link printFacts}. */
+/** `text` must be a result of {@link printFacts}. */
 export function readFacts(text: string): ApprovalFacts {
   return JSON.parse(text);
 }

@@ -1,4 +1,4 @@
-/** Records of calls and acts for tests. */
+/** For tests: records of calls and of administrative actions. */
 import type { CallRecord } from '../observe/events.ts';
 import type { Act } from './record.ts';
 

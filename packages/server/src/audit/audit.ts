@@ -1,6 +1,6 @@
 /**
- * The audit: one record for each call and each administrative act, chained by hashes and kept for a set time. record.ts
- * says what records omit. Knows neither HTTP nor the kind of store.
+ * The audit: one record for each call and each action of an administrator, chained by hashes and kept for a set time.
+ * record.ts says what records omit. Knows neither HTTP nor the kind of store.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { AuditQuery, AuditVerdict, AuditView, Page } from '@erp-proxy/contract';
@@ -18,13 +18,13 @@ import { createWriter } from './writer.ts';
 export interface AuditOptions {
   store: AuditStore;
   leases: LeaseStore;
-  /** The secret that is needed to write a chain that verifies. */
+  /** The secret without which nobody can write a chain that verifies. */
   chainKey: KeyObject;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Age at which records are removed; null: never, or by another process. */
+  /** Age at which records are removed; null: this process removes none. */
   retentionMs: number | null;
-  /** Receives errors of background writes. Their records are kept and written again. */
+  /** Called with errors of background writes. The records are kept and written again. */
   onError: (error: unknown) => void;
   /** Called at most once a second with the number of records lost since the last call. */
   onLost: (records: number) => void;
@@ -32,7 +32,7 @@ export interface AuditOptions {
 
 /** A login of an administrator. */
 export interface Login extends Pick<Act, 'actor' | 'address' | 'requestId' | 'action'> {
-  /** What it was tried with, for example `link`. */
+  /** Kind of login, for example `link`. */
   way: string;
   isRefused: boolean;
 }
@@ -41,31 +41,35 @@ export interface Audit {
   /** Queues the record of a call. Does not wait, and does not throw. */
   recordCall(record: CallRecord): void;
   /**
-   * Queues the record of a refused request, if it came with a known key. Requests beyond the key's rate are not
-   * recorded, only logged and counted: they would push out the records of calls. Refused keys are recorded up to a
-   * limit a minute.
+   * Queues the record of a refused request, if it came with a known key. Requests beyond the rate of the key are not
+   * recorded, only logged and counted: they would displace the records of calls. Refused keys are recorded up to a
+   * number per minute.
    */
   recordRefusal(record: RefusalRecord): void;
-  /** Creates the record of an act, which the store appends in the transaction of the change. */
+  /** Creates the record of an action of an administrator, which the store appends in the transaction of the change. */
   prepareAct(act: Act): AuditBatch;
-  /** Queues the record of a login. Refused logins are recorded up to a limit a minute. */
+  /** Queues the record of a login. Refused logins are recorded up to a number per minute. */
   noteLogin(login: Login): void;
-  /** For an act that changes nothing in the store. Resolves when it is stored, and rejects if the store fails. */
+  /** Stores the record of an action that changes nothing in the store. Rejects if the store fails. */
   recordAct(act: Act): Promise<void>;
   /**
-   * Newest first. A page can be short although more follow. Rejects with an AuditQueryError for an invalid cursor,
-   * limit or time.
+   * Searches records, the newest first. A page can be short although more follow. Rejects with an AuditQueryError for
+   * an invalid cursor, limit or time.
    */
   search(query: AuditQuery): Promise<Page<AuditView>>;
   /** The record with this number; null if there is none, or retention has removed it. */
   find(seq: number): Promise<AuditView | null>;
-  /** All matches, oldest first, up to the newest record at the start. Throws an AuditQueryError for an invalid time. */
+  /**
+   * Yields all matching records, oldest first, up to the newest record at the start. Throws an AuditQueryError for an
+   * invalid time.
+   */
   export(query: Omit<AuditQuery, 'cursor' | 'limit'>): AsyncIterable<AuditView>;
   /**
-   * Recomputes the chain. `head` is that of an earlier verdict. Rejects with an AuditQueryError if it has another form.
+   * Recomputes the chain. `head` is the head from an earlier result. Rejects with an AuditQueryError if its form is
+   * wrong.
    */
   verify(head?: string): Promise<AuditVerdict>;
-  /** Number of records that are not stored yet. */
+  /** Number of records that were not stored yet. */
   readonly waiting: number;
   /** Number of records that were lost since the start. */
   readonly lost: number;

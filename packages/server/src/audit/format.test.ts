@@ -28,7 +28,7 @@ test('NDJSON has one line for each record', async () => {
   expect(await format([], 'ndjson')).toBe('');
 });
 
-/** A value that older records can have. */
+/** A record with a target that only older records can have. */
 const withTarget = (target: string): AuditView => ({ ...(makeActView({}) as AuditActView), target });
 
 test('CSV has the same columns for calls and acts', async () => {

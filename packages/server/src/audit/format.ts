@@ -4,7 +4,7 @@ import type { AuditView } from '@erp-proxy/contract';
 export const AUDIT_FORMATS = ['ndjson', 'csv'] as const;
 export type AuditFormat = (typeof AUDIT_FORMATS)[number];
 
-/** The order never changes, because programs read columns by number. New columns come last. */
+/** The columns of CSV. The order never changes, because programs read columns by number. New columns come last. */
 const COLUMNS = [
   'seq',
   'time',
@@ -34,10 +34,10 @@ const COLUMNS = [
   'trace_id',
 ] as const;
 
-/** A spreadsheet runs a cell with such a beginning as a formula. */
+/** The beginning of a text that a spreadsheet runs as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** One line for each record. The first line of CSV names the columns. */
+/** Yields one line for each record. The first line of CSV names the columns. */
 export async function* formatAudit(
   records: AsyncIterable<AuditView>,
   format: AuditFormat,
@@ -53,7 +53,7 @@ function printRecord(record: AuditView): string {
   return printRow(COLUMNS.map((name) => members[name]));
 }
 
-/** A row as RFC 4180 defines it. */
+/** Prints a row as RFC 4180 defines it. */
 function printRow(values: readonly unknown[]): string {
   return `${values.map(printCell).join(',')}\r\n`;
 }

@@ -1,4 +1,4 @@
-/** Records of keys with long policies: pages of them end early. */
+/** Pages of records of keys with long policies end early. */
 import type { AuditView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { ACTS, openLongRecords } from '../../test/audit/long-records.ts';

@@ -3,7 +3,7 @@ import type { AuditQuery } from '@erp-proxy/contract';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { AuditFilters } from '../stores/ports/audit.ts';
 
-/** An invalid parameter. The message is for people. */
+/** An invalid parameter. The message is for the user. */
 export class AuditQueryError extends RangeError {
   override readonly name = 'AuditQueryError';
 }
@@ -28,12 +28,12 @@ const FILTERS = [
   'code',
   'http_status',
 ] as const;
-/** Outcomes that are no errors. */
+/** Outcomes that are not errors. */
 const GOOD_OUTCOMES: readonly string[] = ['ok', 'replayed'];
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 
-/** The records to select. Times are milliseconds since 1970. */
+/** Conditions on the records to select. Times are milliseconds since 1970. */
 export interface Selection {
   since?: number | undefined;
   until?: number | undefined;

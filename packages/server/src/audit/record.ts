@@ -1,6 +1,6 @@
 /**
- * The members of an audit record, and its text in the store. A record omits the values of a call, its `id`, secrets,
- * and causes for operators, which are in the log. Pure.
+ * The members of an audit record, and its text in the store. A record omits the values and the `id` of a call, secrets,
+ * and the causes of errors, which are in the log for operators. Pure.
  */
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import { printTime } from '@erp-proxy/text';
@@ -8,7 +8,7 @@ import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports/audit.ts';
 import { cleanName } from './clean-name.ts';
 
-/** An administrative act: what was done, by whom and from where. */
+/** An action of an administrator: what was done, by whom and from where. */
 export interface Act extends Pick<AuditActView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
   requestId: string | null;
 }
@@ -96,12 +96,12 @@ export function toAuditedCall({
 }
 
 /**
- * Characters of records that are read, verified or printed without a pause: some milliseconds. The record of an act can
- * have two policies.
+ * Number of characters of records that are read, verified or printed without a pause, which takes some milliseconds.
+ * The record of an administrator's action can have two policies.
  */
 export const SLICE_LENGTH = 128 * 1024;
 
-/** A record that cannot be read is shown as damaged, so that it does not prevent reading the others. */
+/** Parses a record. One that cannot be read is shown as damaged, so that the others can still be read. */
 export function readView({ seq, at, record }: AuditRow): AuditView {
   const view = parseRecord(record);
   if (view !== null) return { ...view, seq };
@@ -110,7 +110,7 @@ export function readView({ seq, at, record }: AuditRow): AuditView {
 
 const DAMAGED = 'This is no record of the audit: it was changed in the store. See what `audit verify` finds.';
 
-/** Null if it is not a record. */
+/** Null if the text is not a record of the audit. */
 function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditActView, 'seq'> | null {
   try {
     const members = JSON.parse(record);
@@ -125,7 +125,7 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
   }
 }
 
-/** Members that older records lack. */
+/** Members that older records lack, with their values. */
 const LATER_MEMBERS = { address: null, rule: null, client_id: null, approval: null, via: null };
 
 function printAnyTime(at: number): string {

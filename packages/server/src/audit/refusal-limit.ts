@@ -1,24 +1,24 @@
 /**
- * Limits the records of refused keys and logins: enough to trace a leaked key, but too few to fill the store.
+ * Limits the number of records of refused keys and logins: enough to trace a leaked key, but too few to fill the store.
  */
 
 import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 
 const PERIOD_MS = 60_000;
-/** Records a period for each id of a stored key. */
+/** Maximum number of records in a period for each id of a stored key. */
 const KNOWN_ID_MAX = 10;
-/** Records a period for all ids together that callers may have invented. */
+/** Maximum number of records in a period for all ids that callers may have invented. */
 const UNKNOWN_IDS_MAX = 60;
 const IDS_MAX = 1000;
 const UNKNOWN = '';
 
 export interface RefusalLimit {
-  /** Whether one more is recorded. `id` is null if the caller may have invented it. */
+  /** Whether one more refusal is recorded. `id` is null if the caller may have invented the id. */
   allows(id: string | null): boolean;
 }
 
-/** `clock` is in milliseconds. */
+/** `clock` returns milliseconds. */
 export function createRefusalLimit(clock: () => number): RefusalLimit {
   const periods = new LRUCache<string, { startedAt: number; count: number }>(atMost(IDS_MAX));
 

@@ -37,7 +37,7 @@ function open(retentionDays: number | null, errors: unknown[] = []): Audit {
   return audit;
 }
 
-/** One record every hour. */
+/** Records calls, one every hour. */
 async function record(audit: Audit, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     audit.recordCall(makeCall());

@@ -9,10 +9,10 @@ import type { AuditStore } from '../stores/ports/audit.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 
 const LEASE = 'audit-retention';
-/** If a process dies while it holds the lease, another takes over in its next run. */
+/** Duration of the lease. If a process dies while it holds the lease, another process prunes in its next run. */
 const LEASE_MS = 60_000;
 const INTERVAL_MS = 3_600_000;
-/** Small, so that other operations of the store run between batches. */
+/** Small, so that other operations of the store run between two batches. */
 const BATCH_ROWS_MAX = 200;
 
 export interface RetentionOptions {

@@ -1,5 +1,5 @@
 /**
- * Reads one page of the audit, newest first. A store scans a bounded number of rows at a time, so that a search for a
+ * Reads one page of the audit, newest first. A store scans a limited number of rows at a time, so that a search for a
  * rare value delays no call. The next page continues where this one ended.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,10 +9,13 @@ import type { AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 
-/** Rows that a store scans without a pause, which takes some milliseconds. */
+/** Number of rows that a store scans without a pause, which takes some milliseconds. */
 const SCAN_ROWS_MAX = 2000;
 const SCANS_MAX = 50;
-/** Characters of records: a page ends with the record that reaches it, because it is serialized without a pause. */
+/**
+ * Number of characters of records on a page. The record that reaches it is the last one, because a page is serialized
+ * without a pause.
+ */
 const PAGE_LENGTH_MAX = 1024 * 1024;
 
 /** The record with this number; null if there is none, or retention has removed it. */
@@ -47,7 +50,7 @@ export async function searchRecords(
   return { items, next: beforeSeq === null ? null : printCursor(beforeSeq) };
 }
 
-/** The views of the first rows, up to {@link PAGE_LENGTH_MAX}. */
+/** Parses rows until their records reach {@link PAGE_LENGTH_MAX}. */
 async function readViews(rows: readonly AuditRow[]): Promise<AuditView[]> {
   const views: AuditView[] = [];
   const pause = createPauses(SLICE_LENGTH);

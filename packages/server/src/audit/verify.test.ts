@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Rows with the times 1, 2, 3, …; every third is an act. */
+/** Appends rows with the times 1, 2, 3, …; every third is an action of an administrator. */
 async function append(audit: AuditStore, count: number): Promise<void> {
   const seq = (await audit.readHead())?.seq ?? 0;
   const rows = Array.from({ length: count }, (_, index) => {
@@ -49,7 +49,7 @@ async function append(audit: AuditStore, count: number): Promise<void> {
   await audit.append(makeBatch(...rows));
 }
 
-/** Changes the file directly, as somebody with access to it can. */
+/** Changes the file directly, as anyone with access to it can. */
 function tamper(sql: string): void {
   const database = new DatabaseSync(file);
   database.exec(sql);
@@ -276,7 +276,7 @@ test.each([
   const busy: AuditStore = {
     ...audit,
     async readAfter(seq, limit) {
-      // Once, between the first page and the second.
+      // Runs once, between the first page and the second.
       if (++reads === 2) await change(audit);
       return audit.readAfter(seq, limit);
     },

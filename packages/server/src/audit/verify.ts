@@ -1,6 +1,6 @@
 /**
  * Recomputes the chain from the last row that retention removed to the head, page by page, during concurrent appends
- * and removals. Returns the first place where the store differs from what was written.
+ * and removals. Returns the first place where the stored chain is broken.
  */
 import type { KeyObject } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
@@ -48,13 +48,13 @@ export async function verifyChain(
   }
 }
 
-/** Rows that retention removes during the check look like rows that somebody deleted. */
+/** Whether retention has removed the row in the meantime: it then looks as if somebody had deleted it. */
 async function hasRetentionPassed(store: AuditStore, floor: AuditPosition, { seq }: Break): Promise<boolean> {
   const now = (await store.readFloor())?.seq ?? 0;
   return now > floor.seq && now >= seq;
 }
 
-/** The verdict if the row with the ends of the chain is missing. */
+/** The result if the row with the ends of the chain is missing. */
 async function describeLostEnds(store: AuditStore): Promise<AuditVerdict> {
   const [first] = await store.readAfter(0, 1);
   const seq = first?.seq ?? 1;
@@ -106,7 +106,7 @@ function checkRow(
     : { seq, problem: 'The time beside the record was changed.' };
 }
 
-/** Compares the hash with the end of the chain and with the kept head, if the place is one of them. */
+/** If the row is the end of the chain or the kept head, compares its hash with that. */
 function checkPlace(place: AuditPosition, { end, kept }: Chain): Break | null {
   const { seq } = place;
   if (seq === end.seq && !isSame(place.hash, end.hash)) {
@@ -146,7 +146,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }
 
-/** Null for the head of an empty chain, which every chain extends. */
+/** Parses a head. Null for the head of an empty chain, which every chain extends. */
 function readHead(text: string): AuditPosition | null {
   const [, seq, hash] = HEAD.exec(text) ?? [];
   if (seq === undefined || hash === undefined) {

@@ -1,6 +1,6 @@
 /**
  * Writes records to the store in the background, in batches, one write at a time, from a bounded queue. A call only
- * queues its record; its text and hash are made when it is written. Failed writes are repeated until the store is
+ * queues its record; the text and the hash are made when it is written. Failed writes are repeated until the store is
  * available.
  */
 
@@ -10,14 +10,14 @@ import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import { createLosses } from './losses.ts';
 import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
 
-/** Together with the write itself below one second, which is what a kill may lose. */
+/** Less than a second together with the write: a killed process loses at most the records of a second. */
 const WRITE_DELAY_MS = 300;
 const BACK_OFF_MAX_MS = 5000;
-/** Small, so that other operations of the store run between batches. */
+/** Small, so that other operations of the store run between two batches. */
 const BATCH_RECORDS_MAX = 100;
 const WAITING_RECORDS_MAX = 50_000;
 const WAITING_BYTES_MAX = 32 * 1024 ** 2;
-/** Memory of a record, besides its texts. */
+/** Memory for a record, in addition to its texts. */
 const RECORD_BYTES = 500;
 const CLOSE_TIMEOUT_MS = 5000;
 
@@ -31,7 +31,7 @@ export interface WriterOptions {
 
 export interface Writer {
   push(entry: AuditedCall | Act, at: number): void;
-  /** Writes a batch now, between two others. A failed write is not repeated. */
+  /** Writes a batch as soon as the running write has ended. A failed write is not repeated. */
   append(batch: AuditBatch): Promise<void>;
   readonly waiting: number;
   readonly lost: number;
@@ -98,7 +98,7 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
     batch ??= nextBatch();
     if (batch === undefined) return;
     await store.append(batch);
-    // A record leaves the queue only when it is stored. Records that `close` has given up are no longer in it.
+    // A record leaves the queue only when it is stored. After `close` has given up, the queue is empty.
     for (const { entry } of waiting.splice(0, batch.records.length)) waitingBytes -= measure(entry);
     batch = undefined;
   }

@@ -1,5 +1,6 @@
 /**
- * `apply`: changes policies of keys and instances to what a file says. Checks the whole file and the whole plan first.
+ * `apply`: changes policies, keys, instances and subscriptions to match a file. Checks the whole file and the whole
+ * plan first.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { InstanceView, KeyView, SubscriptionView } from '@erp-proxy/contract';
@@ -78,7 +79,7 @@ export const applyCommand: Command = {
         }
         input.complain(describeFailure(steps, progress));
         const { error } = progress.failure;
-        // The file is valid; the change itself failed.
+        // Status 1 instead of 2: the file is valid, and carrying out its changes failed.
         throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
       },
       input.isSet('dry-run') ? 'plan' : 'create',
@@ -101,7 +102,7 @@ function requireValid<Outcome extends object>(
   return outcome as Exclude<Outcome, { errors: LineError[] }>;
 }
 
-/** The keys and instances in the store that the file names. */
+/** The keys, instances and subscriptions of the store that the file names. */
 async function findPresent(
   admin: Admin,
   { keys, instances, subscriptions }: Configuration,

@@ -101,7 +101,7 @@ function describeMembers({ call, ...members }: ApprovalDetails): string {
   return texts.join('');
 }
 
-/** `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */
+/** E.g. `sale.order: "S00004" (id 4, partner "Gemini Furniture", state "sale")`. */
 function describePart({ model, field, count, records }: ConcernedRecords): string {
   const from = field === undefined ? '' : `${field}, `;
   const more = (count ?? 0) - records.length;
@@ -117,7 +117,7 @@ function describeRecord({ id, name, ...told }: ConcernedRecord): string {
   return name === null ? facts : `${JSON.stringify(name)} (${facts})`;
 }
 
-/** Characters that a terminal does not show, or that reorder a line, are shown as escapes of JSON. */
+/** Escapes characters that a terminal does not show, or that reorder a line, as in JSON. */
 function showControls(json: string): string {
   return json.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),

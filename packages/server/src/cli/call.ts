@@ -40,7 +40,7 @@ export const callCommand: Command = {
   },
 };
 
-/** The names of the members of the answer, or of each answer of a batch. None if it is not JSON. */
+/** The names of the members of the answer, or of each answer of a batch. Empty if the body is not JSON. */
 function listMembers(body: Buffer): string[][] {
   try {
     const answers: unknown[] = [JSON.parse(body.toString())].flat();

@@ -25,7 +25,7 @@ export function describeDryRun(steps: readonly Step[]): Progress {
   return { states, createdKeys: [], createdSubscriptions: [], failure: null };
 }
 
-/** What is shown only once, even if a later step fails. */
+/** A created object with its secret, which is shown only once, also if a later step fails. */
 export type Created = { key: NewKeyView } | { subscription: NewSubscriptionView };
 
 /** Calls `onCreated` as soon as a key or a subscription is created. */
@@ -62,7 +62,7 @@ export async function carryOut(
   return { states, createdKeys, createdSubscriptions, failure };
 }
 
-/** Returns what was created, if it has a secret. Changes only the version for which the plan was made. */
+/** Returns the created object if it has a secret. Changes only the version for which the plan was made. */
 async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise<Created | null> {
   const { action } = step;
   const secret = secrets.get(step);
@@ -90,7 +90,7 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
   }
 }
 
-/** Names of keys are not unique, so the store does not refuse a second one of another `apply`. */
+/** Key names are not unique, so the store accepts a second key of a name that another `apply` has just created. */
 async function refuseSecondKey(admin: Admin, name: string): Promise<void> {
   const [other] = await Array.fromAsync(listAll(admin.listKeys, { name, state: 'active' as const }));
   if (other === undefined) return;

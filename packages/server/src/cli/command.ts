@@ -13,11 +13,11 @@ export interface Surroundings {
   isTerminal: boolean;
   /** True if standard error is a terminal. */
   isErrorTerminal: boolean;
-  /** Asks a person for one line, if there is a terminal for question and answer; null: nobody can be asked. */
+  /** Asks a person for one line. Null without a terminal for question and answer. */
   ask: ((question: string) => Promise<string>) | null;
   /** Writes text to standard error. */
   complain(text: string): void;
-  /** The bytes of a file, or of standard input for `-`. */
+  /** Reads a file, or standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
   /** Creates a file, or replaces it as a whole or not at all. */
   writeFile(path: string, text: string): Promise<void>;
@@ -26,18 +26,21 @@ export interface Surroundings {
 }
 
 export interface CommandOption {
-  /** One letter, for `-f`. */
+  /** A letter for the short form, such as `f` for `-f`. */
   short?: string;
-  /** The name of its value in the help, or its possible values in place of that. Without both, it is a switch. */
+  /**
+   * The name of the option's value in the help; `choices` in place of it lists the possible values. An option without
+   * both is a switch.
+   */
   value?: string;
   choices?: readonly string[];
   description: string;
-  /** True: it may be given several times; `list` has its values. */
+  /** True if the option may be given several times; `list` then returns its values. */
   multiple?: true;
 }
 
 export interface CommandInput extends Surroundings {
-  /** The arguments after the command's words. */
+  /** The arguments after the words of the command. */
   arguments: readonly string[];
   option(name: string): string | undefined;
   /** The values of an option that may be given several times. */
@@ -45,7 +48,7 @@ export interface CommandInput extends Surroundings {
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;
-  /** Path of the file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  /** Path of the file of secrets that belongs to the store, whether or not it exists; null if the store has none. */
   secretsFile: string | null;
   /** Loads the settings again, after a file was created. */
   reloadSettings(): Settings;
@@ -63,11 +66,11 @@ export interface Command {
   options: Readonly<Record<string, CommandOption>>;
   /** Returns the exit status. */
   run(input: CommandInput): Promise<number>;
-  /** Reports invalid settings instead of `run`. Default: one line each on standard error. */
+  /** Called with the errors of the settings in place of `run`. Default: prints one line each on standard error. */
   reportErrors?(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
-/** A wrong call of a command, or a failure of its environment. The message says what to do. */
+/** A wrong use of a command, or a failure of its environment. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** The exit status: 2 for wrong usage, 1 for failure. */
@@ -85,10 +88,10 @@ export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
   help: { short: 'h', description: 'Show the usage of the command.' },
 };
 
-/** For commands that print data. */
+/** An option for commands that print data. */
 export const JSON_OPTION: CommandOption = { description: 'Print JSON, for programs.' };
 
-/** The value of an option in the help; undefined: it is a switch. */
+/** The text for an option's value in the help; undefined if the option is a switch. */
 export function nameValue({ value, choices }: CommandOption): string | undefined {
   return value ?? choices?.join('|');
 }
@@ -100,14 +103,14 @@ export function printResult(input: Pick<CommandInput, 'print' | 'isSet'>, data: 
   return 0;
 }
 
-/** One line for each member. */
+/** Prints one line for each member. */
 export function showMembers(members: object, width: number): string {
   return Object.entries(members)
     .map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}\n`)
     .join('');
 }
 
-/** The number of an option whose text has this form; undefined: it is not given. */
+/** The number that an option gives, whose text must match `form`; undefined if the option is not given. */
 export function readNumber(
   { option }: Pick<CommandInput, 'option'>,
   name: string,
@@ -120,7 +123,7 @@ export function readNumber(
   throw new CommandError(`--${name} "${text}" is not ${what}.`);
 }
 
-/** Undefined if neither the switch nor its opposite is given. */
+/** True for `--name`, false for `--no-name`, undefined if neither is given. */
 export function readSwitch({ isSet }: Pick<CommandInput, 'isSet'>, name: string): boolean | undefined {
   const [isOn, isOff] = [isSet(name), isSet(`no-${name}`)];
   if (isOn && isOff) throw new CommandError(`--${name} and --no-${name} exclude each other.`);

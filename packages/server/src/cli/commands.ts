@@ -50,7 +50,7 @@ export const COMMANDS: readonly Command[] = [
   completionCommand,
 ];
 
-/** The command with which the words begin. */
+/** Finds the command whose name begins the given words. */
 export function findCommand(given: readonly string[]): Command | undefined {
   return COMMANDS.find(({ name }) => name.split(' ').every((word, index) => given[index] === word));
 }

@@ -11,7 +11,7 @@ interface Candidate {
   description?: string;
 }
 
-/** In place of candidates where the name of a file is expected. */
+/** Printed in place of candidates where a file name is expected. */
 const FILES = ':files';
 
 const SETTING_OPTIONS: Record<string, CommandOption> = Object.fromEntries(
@@ -21,12 +21,12 @@ const SETTING_OPTIONS: Record<string, CommandOption> = Object.fromEntries(
   }),
 );
 
-/** One line for each candidate: the word, and behind a tab its description if it has one. */
+/** One line for each candidate: the word, and its description after a tab, if any. */
 export function printCandidates(words: readonly string[]): string {
   // Bash splits `--name=value` into three words.
   const split = words.at(-1) === '=' ? [...words, ''] : words;
   const [typed = '', ...before] = split.filter((word) => word !== '=').toReversed();
-  // Other shells do not.
+  // Other shells pass `--name=value` as one word.
   const [, assigned = '', start = ''] = /^(--[^=]*=)?(.*)$/s.exec(typed) ?? [];
   const found = listCandidates(before.reverse(), assigned, start);
   if (found === FILES) return `${FILES}\n`;
@@ -68,12 +68,12 @@ function takesValue(word: string): boolean {
   );
 }
 
-/** `--file`, `-f`. */
+/** `--file` and, if the option has a letter, `-f`. */
 function nameOption([long, { short }]: [string, CommandOption]): string[] {
   return short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`];
 }
 
-/** `named` is the name of the value in the help: `file`, `active|expired|revoked`. */
+/** `named`: the name of the value in the help, such as `file` or `active|expired|revoked`. */
 function listValues(named = ''): Candidate[] | typeof FILES {
   if (named === 'file') return FILES;
   return named.includes('|') ? named.split('|').map((word) => ({ word })) : [];
@@ -93,7 +93,7 @@ function listCommandWords(given: readonly string[]): Candidate[] {
   return [...descriptions].map(([word, description]) => ({ word, description }));
 }
 
-/** The first sentence, without Markdown. */
+/** Returns the first sentence, without Markdown. */
 function shorten(text: string): string {
   return text
     .replace(/[.:;] .*/s, '')

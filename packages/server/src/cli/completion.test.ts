@@ -1,4 +1,4 @@
-/** The completion scripts, each run in its shell if that is installed, and the answers that they ask for. */
+/** Runs the completion scripts, each in its shell if that is installed, and checks the answers of `complete`. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ async function run(...argv: string[]): Promise<ReturnType<typeof recordSurroundi
 
 const render = (...args: string[]) => run('completion', ...args);
 
-/** What a script gets for these words, the last of which is incomplete. */
+/** Returns the answer that a script gets for these words, the last of which is incomplete. */
 const ask = async (...words: string[]) =>
   (await run('complete', '--', ...words)).stdout.split('\n').slice(0, -1);
 
@@ -62,7 +62,7 @@ describe.each(SHELLS)('%s', (shell) => {
     const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-completion-'));
     const file = join(folder, `script.${shell}`);
     writeFileSync(file, (await render(shell)).stdout);
-    // From a file: some versions of fish read no script from standard input.
+    // Passed as a file, because some versions of fish read no script from standard input.
     expect(execFileSync(shell, ['-n', file], { encoding: 'utf8' })).toBe('');
     rmSync(folder, { recursive: true });
   });
@@ -80,7 +80,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
 
   /** The completions of bash after the words, the last of which is incomplete. */
   const complete = async (...words: string[]): Promise<string[]> => {
-    // Split like bash: COMP_WORDBREAKS contains `=`.
+    // Splits words like bash, whose COMP_WORDBREAKS contains `=`.
     const split = words
       .flatMap((word) => word.split(/(=)/))
       .filter((word, at, all) => word !== '' || at === all.length - 1);
@@ -148,7 +148,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     ],
     [['nonsense', ''], []],
   ])('%j offers %j', async (words, offered) => {
-    // The order of files is that of the file system.
+    // Sorted, because files come in the order of the file system.
     expect((await complete(...words)).sort()).toEqual(offered.toSorted());
   });
 

@@ -1,7 +1,7 @@
 /** `completion`: prints a script with which a shell completes commands, options and settings. */
 import { type Command, CommandError } from './command.ts';
 
-/** Each script asks the program, which answers as complete.ts says. */
+/** Each script calls `erp-proxy complete` (complete.ts) for the candidates. */
 const SCRIPTS = new Map([
   [
     'bash',

@@ -53,7 +53,7 @@ export const demoCommand: Command = {
       }
       print(`${answer.body}\n\n`);
       if (!isOnce) {
-        // Other outputs may be kept in a log.
+        // Output that does not go to a terminal may be kept in a log, where a sign-in link must not be.
         if (isTerminal && settings.console.enabled) {
           print(`${describeLink(makeSignInLink(token, url).url)}\n`);
         }
@@ -70,10 +70,10 @@ export const demoCommand: Command = {
   },
 };
 
-/** The instance that the examples of the reference page name. */
+/** The instance in the examples of the reference page. */
 const INSTANCE = 'prod';
 
-/** A key for the sandbox alone, which the reference page at `url` may use. It ends with the demo. */
+/** Creates a key for the sandbox only, which the reference page at `page` may use. The key ends with the demo. */
 async function makePageKey({ keys, instances }: App, { url, db, users }: Sandbox, page: string) {
   const { userId, apiKey } = users.admin;
   await instances.add({ name: INSTANCE, url, db, user_id: userId, api_key: apiKey });
@@ -86,7 +86,9 @@ async function makePageKey({ keys, instances }: App, { url, db, users }: Sandbox
   return (await keys.create({ name: 'reference page', policy })).key;
 }
 
-/** Starts a proxy on a memory store, on the port of the settings, or on a free one if that is taken or not needed. */
+/**
+ * Starts a proxy on a memory store, on the port of the settings, or on a free port if that one is taken or not needed.
+ */
 async function startProxy(
   { settings, version, token }: Pick<CommandInput, 'settings' | 'version'> & { token: string },
   sandboxUrl: string,

@@ -106,7 +106,10 @@ async function examineBy(
   return examination as Examination;
 }
 
-/** The settings of this command need not be those of the proxy. Null if the proxy cannot be asked. */
+/**
+ * Asks the running proxy to check the server: its egress settings can differ from those of this command. Null if the
+ * proxy cannot be asked.
+ */
 async function askRunningProxy(input: CommandInput, name: string): Promise<Examination | null> {
   const { href: url } = readAddress(input);
   const option = (asked: string) => (asked === 'url' ? url : input.option(asked));
@@ -146,7 +149,7 @@ async function readCredentials({ option, readInput }: CommandInput): Promise<Cre
     );
   }
   const apiKey = readText(file, await readInput(file)).trim();
-  // Odoo counts each failed attempt.
+  // An empty key is not sent to Odoo, which counts each failed attempt.
   if (apiKey === '') throw new CommandError(`--api-key-file: there is no key in ${file}.`);
   return { db, userId: Number(userId ?? 0), login: login ?? null, apiKey };
 }

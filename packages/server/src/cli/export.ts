@@ -1,4 +1,7 @@
-/** `export`: prints all records of a model, read through a running proxy, and goes on by itself if that breaks off. */
+/**
+ * `export`: prints all records of a model, read through a running proxy, and resumes by itself if the connection
+ * breaks.
+ */
 
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { delay } from '@erp-proxy/async/tasks';
@@ -21,7 +24,10 @@ const RETRIES = 5;
 const DELAY_MS = 1000;
 const RETRY_AFTER_SECONDS_MAX = 300;
 const PROGRESS_MS = 500;
-/** Without a byte for so long, the connection is taken for broken. The proxy waits for two minutes at most. */
+/**
+ * A connection that delivers no byte for this long counts as broken. The proxy itself is silent for two minutes at
+ * most.
+ */
 const SILENCE_MS_MAX = 310_000;
 const ERROR_BYTES_MAX = 1024 * 1024;
 
@@ -121,7 +127,7 @@ function readRequest(input: CommandInput): ExportRequest {
 
 const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', '|': '|', tab: '\t', '\t': '\t' };
 
-/** Members that are not given are left out: an older proxy does not know them. */
+/** Omits members that are not given, because an older proxy does not know them. */
 function readCsvForm({ option, isSet }: CommandInput, format: string): object {
   const given = ['bom', 'delimiter', 'no-escape-formulas'].find(
     (name) => isSet(name) || option(name) !== undefined,
@@ -159,7 +165,7 @@ interface Connection {
   headers: Record<string, string>;
 }
 
-/** Why a request ended before the export was complete. */
+/** Why a request ended before the last record. */
 interface Problem {
   message: string;
   isPassing: boolean;
@@ -199,7 +205,7 @@ async function printRecords(
   }
 }
 
-/** The records of one request. */
+/** Handles the records of one request. */
 interface Run {
   count: number;
   readonly lastId: number | null;
@@ -233,7 +239,7 @@ function createRun(
   };
 }
 
-/** Null if the export is complete. */
+/** Makes one request. Returns null if the export is complete. */
 async function requestOnce(
   { egress, base, headers }: Connection,
   body: object,
@@ -289,11 +295,11 @@ function readProblem(body: Buffer | null, origin: string, retryAfterSeconds: num
 
 interface Progress {
   add(records: number, bytes: number): void;
-  /** Removes the line. Returns the exit status of a success. */
+  /** Shows the final figures. Returns the exit status of a success. */
   end(): 0;
 }
 
-/** One line on standard error, if it is a terminal. */
+/** Shows the progress as one line on standard error, if that is a terminal. */
 function startProgress({ complain, isErrorTerminal }: CommandInput): Progress {
   if (!isErrorTerminal) return { add() {}, end: () => 0 };
   const startedMs = performance.now();

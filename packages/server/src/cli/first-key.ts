@@ -1,16 +1,16 @@
 /**
  * Creates the first client key if the store has none, and prints it on a terminal. Without a terminal, output is
- * usually logged and visible to others. So no key is created then, and the log says how to create one. Resolves to
- * whether a key was created.
+ * usually logged and visible to others, so no key is created, and the log says how to create one. Resolves to true if a
+ * key was created.
  */
 import { hostname } from 'node:os';
 import type { App } from '../app/app.ts';
 
 export interface FirstKeyOptions {
   print: (text: string) => unknown;
-  /** Whether the output goes to a terminal. */
+  /** True if the output goes to a terminal. */
   isTerminal: boolean;
-  /** Whether this process is the one of several workers that logs. */
+  /** True in the one process, of several workers, that prints such messages. */
   isSpeaker: boolean;
 }
 
@@ -41,7 +41,8 @@ async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | 
 
 function adviseNewKey(store: string): string {
   if (store === 'memory') return 'Keys are in memory: make one with POST /admin/v1/keys (admin.token).';
-  // In another folder, without the settings of a service, the command would create a store of its own.
+  // Names the store's file: in another folder, without the settings of a service, the command would create a store of
+  // its own.
   const file = /^sqlite (.+)$/.exec(store)?.[1];
   const where = file === undefined ? 'where the store is reached' : `with \`--store.url sqlite:${file}\``;
   return `Make one with \`erp-proxy keys create --name <who will use it>\` ${where}; in a container: \`docker exec <container> erp-proxy keys create --name <who will use it>\`.`;

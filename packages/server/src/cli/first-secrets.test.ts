@@ -51,7 +51,7 @@ test.each([true, false])(
       'admin.token': token,
       'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
     });
-    // Killed between the two steps that make the file: both names lead to the same secrets.
+    // As if killed between the two steps that create the file: both names lead to the same secrets.
     linkSync(path, nameDraft(path));
     const earlier = new Date(Date.now() - 3_600_000);
     utimesSync(path, earlier, earlier);

@@ -16,16 +16,16 @@ type Input = Pick<
   'settings' | 'secretsFile' | 'reloadSettings' | 'isTerminal' | 'print' | 'complain'
 >;
 
-/** Resolves to the input with the settings that apply then. */
+/** Resolves to the input, with settings that contain the created secrets. */
 export async function createFirstSecrets<Given extends Input>(input: Given): Promise<Given> {
   const { settings, secretsFile, isTerminal } = input;
   if (secretsFile === null) return input;
-  // It may have the same secrets, and would outlive the file.
+  // A leftover draft may contain the same secrets, and would outlive the file.
   removeLeftDrafts(secretsFile);
   if (!isTerminal) return input;
   if (settings.admin.token !== null && settings.vault.masterKey !== null) return input;
   if (!existsSync(secretsFile)) await createFile(secretsFile, input);
-  // Also if another process has created the file since the settings were loaded.
+  // Reloaded in any case: another process may have created the file since the settings were loaded.
   return { ...input, settings: input.reloadSettings() };
 }
 
@@ -33,7 +33,7 @@ async function createFile(path: string, { settings, print, complain }: Input): P
   const hasSealed = await hasSealedInstances(settings.store.url);
   const secrets: FileSecrets = {
     ...(settings.admin.token === null && { 'admin.token': randomBytes(32).toString('base64url') }),
-    // Another key in place of the one that sealed them would mislead.
+    // No new master key if stored Odoo keys are sealed with an earlier one, which the operator must set.
     ...(settings.vault.masterKey === null &&
       !hasSealed && { 'vault.masterKey': randomBytes(32).toString('base64') }),
   };
@@ -50,7 +50,10 @@ async function createFile(path: string, { settings, print, complain }: Input): P
   }
 }
 
-/** Creates the store if it is missing, and with it the folder of the file. */
+/**
+ * True if stored Odoo keys are sealed with a master key. Creates the store, and so the folder of the file, if it is
+ * missing.
+ */
 async function hasSealedInstances(storeUrl: string): Promise<boolean> {
   const store = await openStore(storeUrl);
   try {

@@ -2,10 +2,10 @@
 import { wrapWords } from '../config/describe.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption, nameValue } from './command.ts';
 
-/** Two columns less than the lines of pages have, for the indent of further lines. */
+/** The 120 columns of a page's line less an indent of two, for continuation lines. */
 const ITEM_LENGTH_MAX = 118;
 
-/** All commands, one line each. */
+/** Prints all commands, one line each. */
 export function renderHelp(commands: readonly Command[]): string {
   return [
     'erp-proxy: one HTTP endpoint in front of every Odoo server',
@@ -21,7 +21,7 @@ export function renderHelp(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The commands with the same first word, e.g. `keys`. */
+/** Prints the commands with the same first word, e.g. `keys`. */
 export function renderGroupHelp(group: string, commands: readonly Command[]): string {
   return [
     `Usage: erp-proxy ${group} <command> [options]`,
@@ -39,7 +39,7 @@ function listCommands(commands: readonly Command[]): string[] {
   return lines.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
 }
 
-/** One command with its options. */
+/** Prints one command with its options. */
 export function renderCommandHelp(command: Command): string {
   const options = Object.entries({ ...command.options, ...COMMON_OPTIONS });
   const names = options.map(([name, option]) => describeOption(name, option));
@@ -56,7 +56,7 @@ export function renderCommandHelp(command: Command): string {
   ].join('\n');
 }
 
-/** The body of docs/cli.md. */
+/** Prints the body of docs/cli.md. */
 export function renderCliMarkdown(commands: readonly Command[]): string {
   const sections = commands.map((command) =>
     [

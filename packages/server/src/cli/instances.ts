@@ -162,7 +162,7 @@ export const instancesCommands: readonly Command[] = [
   },
 ];
 
-/** Checks that a server has refused. Others have failed before it was asked, and may pass later. */
+/** The checks that fail by the server's answer. Other checks fail before the server is asked, and may pass later. */
 const REFUSING: ReadonlySet<string> = new Set(['database', 'user', 'key']);
 
 interface Given {
@@ -173,7 +173,7 @@ interface Given {
 
 interface SignedIn {
   userId: number | undefined;
-  /** Name of the user, or why the server could not be asked. */
+  /** Name of the found user, or why the server could not be asked. */
   found: string;
 }
 
@@ -195,7 +195,7 @@ async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<Si
   return { userId: user?.id, found: problem ? `not checked, ${problem}` : `user ${shown?.text}` };
 }
 
-/** All errors of the members are reported at once, before the server is asked. */
+/** Reports all errors of the members at once, before the server is asked. */
 function checkMembers(instance: InstanceInput): void {
   try {
     readInput(instance);
@@ -204,7 +204,9 @@ function checkMembers(instance: InstanceInput): void {
   }
 }
 
-/** Warns only without `--url`: the settings of a running proxy are not known here. */
+/**
+ * Warns if the egress settings refuse the server. Not with `--url`: the settings of a running proxy are not known here.
+ */
 function warnOfEgress(
   { option, settings, complain }: CommandInput,
   { url, allow_private }: InstanceInput,
@@ -218,7 +220,9 @@ function warnOfEgress(
   );
 }
 
-/** A command without `--url` calls Odoo itself, perhaps with other egress settings than the proxy. */
+/**
+ * Adds to an error of rotation that the command called Odoo itself, perhaps with other egress settings than the proxy.
+ */
 function explainNotRotated(input: CommandInput, error: unknown): never {
   const isOwnWay = input.option('url') === undefined;
   if (!isOwnWay || !(error instanceof AdminError) || error.problem.status !== 409) throw error;

@@ -200,7 +200,7 @@ export const keysCommands: readonly Command[] = [
         } else {
           const { allowed, rule, approval, message, star, sets } = explanation;
           input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
-          // An older proxy does not tell.
+          // Undefined in the answer of an older proxy.
           if (approval != null) input.print(`  needs an approval by ${approval}\n`);
           const { fields, ...values } = sets;
           if (fields !== undefined) input.print(`  names the fields of the model: ${printRule(fields)}\n`);
@@ -236,7 +236,7 @@ async function readChanges({ option, readInput }: CommandInput): Promise<KeyChan
   });
 }
 
-/** A person is asked, because nobody knows later whose calls a key without a name stands for. */
+/** Asks for a name, because nobody can tell later whose calls a key without a name stands for. */
 async function askForName({ ask }: CommandInput): Promise<string> {
   if (ask === null) return 'unnamed';
   const name = (await ask('Name of the key, such as the program that will use it: ')).trim();
@@ -244,7 +244,7 @@ async function askForName({ ask }: CommandInput): Promise<string> {
   throw new CommandError('Give the key a name: --name <the program that will use it>.');
 }
 
-/** Refuses the text of a key in place of its id: messages and the audit show ids. */
+/** Refuses a whole key in place of its id: messages and the audit show ids, and must not show keys. */
 function readId(id = ''): string {
   if (!id.startsWith('ep_')) return id;
   throw new CommandError('This is the text of a key; give its id, the part between the two underscores.');
@@ -264,7 +264,7 @@ function missing(option: string): never {
   throw new CommandError(`Give ${option}. See erp-proxy keys explain --help.`);
 }
 
-/** Only the key goes to standard output, so that it can be redirected into a file. */
+/** Prints only the key on standard output, so that it can be redirected into a file. */
 function printNewKey(input: CommandInput, { id, key, ...rest }: NewKeyView, note: string): 0 {
   printResult(input, { id, key, ...rest }, `${key}\n`);
   if (!input.isSet('json')) input.complain(`${note} Send it in the header x-proxy-api.\n`);

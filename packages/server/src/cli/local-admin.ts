@@ -1,4 +1,4 @@
-/** The admin service on the store of the settings. Its actor is the user who runs the command. */
+/** The admin service for the store of the settings. Its actor is the user who runs the command. */
 import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
@@ -6,7 +6,7 @@ import { createLogger } from '../observe/log.ts';
 import { lookForStore } from '../stores/open.ts';
 import { CommandError, type CommandInput } from './command.ts';
 
-/** What a command does without a store: create one, treat it as empty, or refuse. */
+/** What a command does if the store is missing: create one, treat it as empty, or refuse. */
 export type WithoutStore = 'create' | 'plan' | 'refuse';
 
 export async function openLocalAdmin(
@@ -44,7 +44,7 @@ function explainMissing(label: string): CommandError {
   return new CommandError(message, 1);
 }
 
-/** A container can run as a user without a name. */
+/** Name of the user; a container can run as a user without one. */
 function findUserName(): string {
   try {
     return userInfo().username;

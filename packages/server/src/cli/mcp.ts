@@ -34,7 +34,7 @@ export const mcpCommand: Command = {
     if (client !== undefined) {
       const { place, render } = findConfiguration(client);
       input.complain(`For ${place}:\n`);
-      // The client starts the program in another folder.
+      // The path of the key file is made absolute, because the client starts the program in another folder.
       input.print(
         render({
           url: url.href.slice(0, -MCP_PATH.length),
@@ -57,7 +57,7 @@ export const mcpCommand: Command = {
           const answer = await postJson(egress, url, body, sent);
           if (answer.ok) return { text: answer.body.toString() };
           const problem = `No answer from ${base.origin} (${answer.detail}); is the proxy running there?`;
-          // Nobody waits for the answer to a request that was cancelled, or at the end of the session.
+          // After a cancellation, or at the end of the session, nobody waits for the answer.
           if (!signal.aborted) input.complain(`${problem}\n`);
           return { problem };
         },

@@ -4,7 +4,7 @@ import type { CommandInput } from './command.ts';
 import { INSTANCE_OPTIONS } from './explain-by-options.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 
-/** What a person has typed. Every file has the same content. */
+/** Input as a person types it. All files have the same content. */
 function type(options: Record<string, string | true>): CommandInput {
   return {
     option: (name: string) => (typeof options[name] === 'string' ? options[name] : undefined),
@@ -61,7 +61,7 @@ test('a key is one line of its file, and certificates are the file as it is', as
     api_key: 'content',
     certificates: 'content\r\n',
   });
-  // Only a member that can be null is removed by this word. A file has any name.
+  // `none` removes a member only if that can be null. As the name of a file, it is a name like others.
   expect(await readInstance({ db: 'none', 'api-key-file': 'none' })).toEqual({
     db: 'none',
     api_key: 'content',

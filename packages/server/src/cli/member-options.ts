@@ -1,4 +1,6 @@
-/** The options of a command for the members of a resource: names, help and values follow from the members' schemas. */
+/**
+ * The options of a command for the members of a resource: names, help and values are derived from the members' schemas.
+ */
 import { z } from 'zod';
 import { CommandError, type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
 
@@ -6,18 +8,20 @@ type Members = Readonly<Record<string, z.ZodType>>;
 
 /** How an option differs from its member. */
 export interface OptionRule {
-  /** Default: the name of the member, with dashes. */
+  /** Name of the option. Default: the name of the member, with dashes. */
   name?: string;
-  /** It names a file that has the value: one line, without the end of the line, or a text as it is. */
+  /**
+   * Set if the value of the option names a file with the member's value: `line`, its only line; `text`, the whole text.
+   */
   file?: 'line' | 'text';
 }
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** Removes the value of a member, which is null in the schema. */
+/** The value of an option that sets its member to null. */
 const NONE = 'none';
 
-/** `isChange`: omitted members stay, so that there are no defaults, and each switch has an opposite. */
+/** `isChange`: the options change a resource. They have no defaults, and each switch has an opposite. */
 export function listMemberOptions(
   members: Members,
   rules: OptionRules,
@@ -42,13 +46,13 @@ export function listMemberOptions(
   return options;
 }
 
-/** The description of a member, with the words of the command line. */
+/** Adapts the description of a member to the command line. */
 function explain(description: string, isChange: boolean): string {
   const text = description.replaceAll('null', `"${NONE}"`);
   return isChange ? text.replace(/ Default, and /, ' ').replace(/ Default: .*$/, '') : text;
 }
 
-/** The members that are given. The admin service refuses invalid values, all at once. */
+/** Reads the members that are given. The admin service reports invalid values, all at once. */
 export async function readMembers<Shape extends Members>(
   input: CommandInput,
   members: Shape,
@@ -90,7 +94,7 @@ function readList(name: string, text: string): unknown[] {
   throw new CommandError(`--${name} is not a JSON list, such as '[["is_company","=",true]]'.`);
 }
 
-/** Otherwise of any JSON. */
+/** True for a list of names, false for a list of any JSON. */
 function isOfNames({ element }: z.ZodArray): boolean {
   return !(element instanceof z.ZodUnknown);
 }

@@ -1,13 +1,13 @@
 /**
- * Whether the memory that a container may use is enough for the settings. The kernel kills a process that needs more,
+ * Whether the memory that a container may use is enough for the settings. The kernel kills a process that exceeds it,
  * with all its calls. Pure.
  */
 import type { Settings } from '../config/schema.ts';
 
 const MIB = 1024 * 1024;
-/** A process under load, without large bodies (docs/benchmarks.md). */
+/** Memory of a process under load, apart from large bodies (docs/benchmarks.md). */
 const PROCESS_BYTES = 256 * MIB;
-/** A call can need so many times the memory of its body. */
+/** How many times the memory of its body a call can need. */
 const BODY_FACTOR = 3;
 
 interface MemoryShortage {
@@ -16,7 +16,10 @@ interface MemoryShortage {
   advice: string;
 }
 
-/** `limitBytes`: of the container; 0 or more than any machine has if there is none. Null: it is enough. */
+/**
+ * `limitBytes`: memory limit of the container; 0, or more than any machine has, if there is no limit. Returns null if
+ * the memory is enough.
+ */
 export function findMemoryShortage(
   limitBytes: number,
   { http, workers }: Pick<Settings, 'http' | 'workers'>,
@@ -35,5 +38,5 @@ export function findMemoryShortage(
   };
 }
 
-/** Enough for usual calls. */
+/** A maximum size of bodies, in MiB, that is enough for usual calls. */
 const SMALL_MIB = 8;

@@ -1,4 +1,4 @@
-/** Names the secrets without which commands and the console will fail, so that the log of a start tells them. */
+/** Names the secrets without which commands and the console will fail, for the log of a start. */
 import type { Settings } from '../config/schema.ts';
 
 interface MissingSecrets {
@@ -13,7 +13,7 @@ const USES = {
     'vault.masterKey, which stored instances need (ERP_PROXY_VAULT_MASTER_KEY_FILE; erp-proxy vault key makes one)',
 };
 
-/** Null if none is missing. */
+/** Null if no secret is missing. */
 export function findMissingSecrets({
   admin,
   vault,

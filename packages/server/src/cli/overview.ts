@@ -6,7 +6,7 @@ import { VERSION_WORDS } from './version-words.ts';
 
 const HELP_WORDS: readonly string[] = ['--help', '-h', 'help'];
 
-/** Throws a {@link CommandError} with the nearest command if the words name nothing. */
+/** Throws a {@link CommandError} that suggests the nearest command if the words name none. */
 export function showOverview(
   rest: readonly string[],
   commands: readonly Command[],
@@ -26,7 +26,7 @@ export function showOverview(
   else throw explainUnknown(words, commands);
 }
 
-/** The commands with this first word: `keys create`, `keys list` and so on for `keys`. */
+/** The commands with this first word, such as `keys create` and `keys list` for `keys`. */
 function listGroup(commands: readonly Command[], word: string): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
@@ -47,7 +47,7 @@ function explainUnknown(rest: readonly string[], commands: readonly Command[]): 
   return new CommandError(`There is no command "${words.join(' ')}". ${hint} See erp-proxy --help.`);
 }
 
-/** `list keys` means `keys list`. */
+/** Guesses the command that is meant, such as `keys list` for `list keys`. */
 function guessName(words: readonly string[], commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name);
   const swapped = words.toReversed().join(' ');

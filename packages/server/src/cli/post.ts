@@ -11,21 +11,21 @@ import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 const TIMEOUT_MS = 310_000;
 const ANSWER_BYTES_MAX = 1024 ** 3;
 
-/** A dispatcher for the one origin that the operator named. */
+/** A dispatcher that allows only the origin that the operator named. */
 export function createDispatcherTo(origin: string): EgressDispatcher {
   const { policy } = parseEgressPolicy([origin]);
   return createEgressDispatcher({ allow: policy, connectTimeoutMs: 5000, firstByteTimeoutMs: null });
 }
 
 export interface PostOptions {
-  /** In addition to the content type. */
+  /** Headers in addition to the content type. */
   headers?: Record<string, string>;
-  /** Largest answer that is read. Default: 1 GiB. */
+  /** Maximum bytes of the answer. Default: 1 GiB. */
   bytesMax?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Sends the body and reads the whole answer. One that is too large, breaks off or is cancelled is a failure. */
+/** Sends the body and reads the whole answer. An answer that is too large, incomplete or cancelled is a failure. */
 export function postJson(
   egress: EgressDispatcher,
   url: URL,

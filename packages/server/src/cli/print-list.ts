@@ -6,15 +6,15 @@ import type { CommandInput } from './command.ts';
 
 export interface Column<Item> {
   heading: string;
-  /** The value. Empty text and null are printed as `-`. */
+  /** The value of the column. Empty text and null are printed as `-`. */
   show(item: Item): string | number | null;
 }
 
 type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
 
 /**
- * `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. Returns
- * the exit status.
+ * Prints a list. If it is empty, `emptyText` goes to standard error, where programs that read the output do not see it.
+ * Returns the exit status.
  */
 export async function printList<Item>(
   input: ListInput,
@@ -40,7 +40,7 @@ export async function printEach(
   }
 }
 
-/** Prints one JSON array, item by item: not all may fit in memory. */
+/** Prints one JSON array, item by item, because all of them may not fit in memory. */
 async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<0> {
   let separator = '[';
   for await (const item of items) {
@@ -61,12 +61,12 @@ async function* mapRows<Item>(
   for await (const item of items) yield columns.map(({ show }) => showCell(show(item)));
 }
 
-/** A text in one line, without commands to a terminal. */
+/** Makes a text one line, without control sequences for a terminal. */
 export function showLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-/** A tab or a line break in a value would split the column or the line. */
+/** Prints a value as one cell: a tab or a line break would split the column or the line. */
 function showCell(value: string | number | null): string {
   const text = showLine(String(value ?? ''));
   return text === '' ? '-' : text;
@@ -82,7 +82,7 @@ async function printLines(input: ListInput, rows: AsyncIterable<Row>): Promise<b
   return isEmpty;
 }
 
-/** The first rows determine the widths of the columns: a longer list is not kept in memory for that. */
+/** The first rows determine the widths of the columns: a longer list does not stay in memory. */
 const MEASURED_ROWS = 500;
 
 async function printTable(
@@ -121,7 +121,7 @@ function padCells(row: Row, widths: readonly number[]): string {
     .trimEnd();
 }
 
-/** Code points: a good estimate of the columns that a terminal uses. */
+/** Counts code points: a good estimate of the columns that a terminal uses. */
 function measure(text: string): number {
   return [...text].length;
 }

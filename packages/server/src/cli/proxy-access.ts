@@ -15,7 +15,7 @@ export const PROXY_OPTIONS = {
   'key-file': { value: 'file', description: 'File that contains the client key.' },
 } satisfies Record<string, CommandOption>;
 
-/** For a route that the proxy does not have. */
+/** The advice after a 404 for a route that the proxy does not have. */
 export const OTHER_VERSION =
   'The proxy does not know this request: it has another version than this program, or its address a wrong path. Use the erp-proxy of its version, or upgrade the proxy.';
 
@@ -34,8 +34,8 @@ export function readAddress({ option, settings, env }: CommandInput): URL {
 }
 
 /**
- * The address of a route of the proxy. The address of the proxy can have a path, under which a reverse proxy serves it,
- * or be that of a route.
+ * The address of a route. The given address of the proxy can have a path, under which a reverse proxy serves the proxy,
+ * or can already be that of a route.
  */
 export function locateRoute({ origin, pathname }: URL, path: string): URL {
   const prefix = pathname.replace(/\/+$/, '').replace(ROUTE, '');
@@ -51,12 +51,12 @@ export async function readKey({ option, readInput, env }: CommandInput): Promise
   if (!key) {
     throw new CommandError(`Give the client key with --key-file or --key, or in ${KEY_VARIABLE}.`);
   }
-  // A text that cannot be in a header is not shown: it may be another secret, or a whole file.
+  // The error does not show a text that cannot be in a header: it may be another secret, or a whole file.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('This is not the text of a client key: ep_….');
   return key;
 }
 
-/** The text of `--timeout`, for the header `x-request-timeout`. */
+/** The value of `--timeout`, in the form of the header `x-request-timeout`. */
 export function readTimeout({ option }: CommandInput): string | undefined {
   const seconds = option('timeout');
   if (seconds === undefined || /^\d+$/.test(seconds)) return seconds;

@@ -86,7 +86,9 @@ function readFields({ list }: CommandInput, models: readonly string[]): NonNulla
   return Object.fromEntries(given);
 }
 
-/** Adds no `read_only`: a policy that allows writes is more likely a mistake than meant for a page. */
+/**
+ * Does not set `read_only` in a given policy: one that allows writes is more likely a mistake than meant for a page.
+ */
 function addToPolicy(given: Policy, { list, option }: CommandInput): Policy {
   if ((option('models') ?? option('instance')) !== undefined || list('fields').length > 0) {
     throw new CommandError(

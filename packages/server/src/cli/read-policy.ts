@@ -1,11 +1,11 @@
-/** Reads a policy from a file of YAML or JSON, which is YAML too. */
+/** Reads a policy from a file of YAML or JSON. */
 import type { Policy } from '@erp-proxy/contract';
 import { type LineError, readDocument } from './apply/document.ts';
 import { parseLocatedPolicy } from './apply/policies.ts';
 import { CommandError } from './command.ts';
 import { readText } from './read-text.ts';
 
-/** Reports all errors at once, each with its line. */
+/** Parses the policy. Reports all errors at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
   const read = readDocument(readText(file, bytes), 'closed');
   const checked = 'errors' in read ? read : parseLocatedPolicy(read.root);

@@ -3,7 +3,7 @@ import { CommandError } from './command.ts';
 
 const UNITS_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `option` is its name in the error. */
+/** Reads a duration. `option` is the option's name in an error. */
 export function readDurationMs(option: string, text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return durationMs;
@@ -12,12 +12,15 @@ export function readDurationMs(option: string, text: string): number {
   );
 }
 
-/** The end of a duration from now; `never` is null. */
+/** The time at which a duration from now ends; null for `never`. */
 export function readExpiry(option: string, text: string): string | null {
   return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
 }
 
-/** Converts a duration before now to a point in time. A point in time stays as it is; the admin service checks it. */
+/**
+ * Converts a duration to the point in time that is this long ago. A given point in time is returned unchanged; the
+ * admin service checks it.
+ */
 export function readMoment(option: string, text: string): string {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return formatMoment(Date.now() - durationMs);

@@ -21,13 +21,13 @@ import { OTHER_VERSION } from './proxy-access.ts';
 import { cleanTexts, findShape, PROBLEM, RECORD, type Shape } from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
-/** Verifying a long audit takes long. */
+/** Time limit of a request: verifying a long audit takes long. */
 const TIMEOUT_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 
 interface AdminRequest {
   method: AdminOperation['method'];
-  /** Relative to {@link BASE_PATH}. Variable parts are encoded already. */
+  /** Path below {@link BASE_PATH}, with encoded variable parts. */
   path: string;
   query?: object;
   body?: unknown;
@@ -66,7 +66,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     if (answer.status < 300) return readAnswer(answer, base, findShape(operation.answer.schema), isChange);
     const error = readProblem(answer, base, isChange);
     const { tag } = request;
-    // Proxies of older versions know tags without a time of creation only, and changed nothing.
+    // A proxy of an older version refuses a tag that has a time of creation, and has changed nothing: send it without.
     if (tag && tag.createdAt !== null && isTagRefusal(error))
       return ask(operation, { ...request, tag: { ...tag, createdAt: null } });
     throw error;
@@ -111,7 +111,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     (...given: unknown[]) => run(operation, given),
   ]);
   const admin = Object.fromEntries(operations) as AdminOperations;
-  /** All checks come at the end, with the answer. */
+  /** Reports all checks at the end: the proxy's answer comes as a whole. */
   const showChecks = async (examining: Promise<Examination>, onCheck?: OnCheck) => {
     const examination = await examining;
     for (const check of examination.checks) onCheck?.(check);
@@ -176,7 +176,7 @@ async function* readPieces(
 
 type ReadAnswer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>;
 
-/** Any other answer than the expected JSON comes from another server or an older proxy, and is not shown. */
+/** Throws for any answer but the expected JSON: it is from another server or an older proxy, and is not shown. */
 function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape, isChange: boolean) {
   const type = String(headers['content-type']).split(';')[0];
   const isOurs = type === (status < 300 ? 'application/json' : 'application/problem+json');
@@ -190,7 +190,7 @@ function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminErr
   return isRouteMissing(problem) ? new CommandError(OTHER_VERSION, 1) : new AdminError(problem);
 }
 
-/** The answer of every version to a request that it does not know. An object that is missing has another text. */
+/** Recognizes how each version of the proxy answers an unknown route. A missing object has another text. */
 function isRouteMissing({ status, detail }: Problem): boolean {
   return (status === 404 && /^There is no such route\b/.test(detail)) || status === 405;
 }
@@ -201,7 +201,7 @@ function isTagRefusal(error: AdminError | CommandError): boolean {
   return status === 400 && detail.startsWith('`if-match` ');
 }
 
-/** Undefined if it is invalid or has another shape. */
+/** Undefined if the text is not JSON, or has another shape. */
 function readJson(text: string, shape: Shape) {
   try {
     const value = JSON.parse(text, cleanTexts);
@@ -217,7 +217,7 @@ function readLine(line: string, base: URL): AuditView {
   return record;
 }
 
-/** A gateway can lose or replace the answer. */
+/** Advice after a failed change: a gateway can lose or replace the answer of one that was made. */
 const MAY_BE_MADE =
   ' The change may have been made: look at the list of keys or instances, or at the audit, before you try again.';
 

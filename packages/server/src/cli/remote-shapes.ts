@@ -61,7 +61,10 @@ export const RECORD: Shape = (value) =>
   isObject(value) && (value['kind'] !== 'admin' || isObject(value['changes']));
 const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
 
-/** By the schema of the answer. A proxy of another version may have fewer members, more, and other values. */
+/**
+ * What commands need of an answer, by its schema. A proxy of another version may add or omit members, or have other
+ * values.
+ */
 const SHAPES = new Map<z.ZodType, Shape>([
   [schemas.keyPage, pageOf(KEY)],
   [schemas.keyNames, KEY_NAMES],
@@ -92,7 +95,7 @@ export function findShape(schema: z.ZodType | undefined): Shape {
   return (schema && SHAPES.get(schema)) ?? isObject;
 }
 
-/** For JSON.parse: removes control characters except line breaks from names and texts. */
+/** A reviver for JSON.parse that removes control characters except line breaks from names and texts. */
 export function cleanTexts(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (!isObject(value)) return value;

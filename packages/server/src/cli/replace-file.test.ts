@@ -71,7 +71,7 @@ test('removes what a killed process has left beside the file, and nothing else',
   const left = `.out.yaml.${id}`;
   for (const name of [left, ...others]) writeFileSync(join(folder, name), 'draft');
   const earlier = new Date(Date.now() - 3_600_000);
-  // The last one is being written by another process.
+  // All are old except the last one, which another process is still writing.
   for (const name of [left, ...others.slice(0, 2)]) utimesSync(join(folder, name), earlier, earlier);
   await replaceFile(join(folder, 'out.yaml'), 'new');
   expect(readdirSync(folder).sort()).toEqual([...others, 'out.yaml'].sort());

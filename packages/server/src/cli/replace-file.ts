@@ -8,8 +8,8 @@ import { nameDraft, removeLeftDrafts } from '../config/drafts.ts';
 import { readErrorCode } from '../config/read-error.ts';
 
 /**
- * Errors of the disk, which a file that is overwritten in place would meet, too. Others mean that no such file can be
- * made beside it: the folder is not writable, the owner cannot be set, or the file is mounted by itself.
+ * Errors of the disk, which overwriting the file in place would meet, too. Another error means that no draft can be
+ * made beside the file: the folder is not writable, the owner cannot be set, or the file is a mount point.
  */
 const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
@@ -17,13 +17,13 @@ const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 export async function replaceFile(path: string, text: string): Promise<void> {
   const present = await ignoreMissing(stat(path));
   if (present === null) {
-    // A rename would replace a link to a file that is yet to be made.
+    // A rename would replace a symbolic link whose target does not exist yet.
     const isLink = (await ignoreMissing(lstat(path))) !== null;
     return isLink ? writeFile(path, text) : replaceByRename(path, null, text);
   }
-  // A device such as /dev/stdout, or a pipe, is written to.
+  // Writes to a device, such as /dev/stdout, or to a pipe, instead of replacing it.
   if (!present.isFile()) return writeFile(path, text);
-  // A rename would also replace a file that is protected from writing.
+  // Fails for a write-protected file, which a rename would replace, too.
   await access(path, constants.W_OK);
   try {
     await replaceByRename(await realpath(path), present, text);
@@ -46,7 +46,7 @@ async function replaceByRename(path: string, present: Stats | null, text: string
   removeLeftDrafts(path);
   const draft = nameDraft(path);
   try {
-    // Nobody may read more of the draft than of the file.
+    // Until it has the file's owner and mode, the draft is readable by its owner only.
     const file = await open(draft, 'wx', present === null ? 0o666 : 0o600);
     try {
       if (present !== null) {

@@ -19,7 +19,7 @@ export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'read
   /** The arguments without the name of the program. */
   argv: readonly string[];
   version: string;
-  /** Settings that another process has loaded, in place of all sources. */
+  /** Settings that another process has loaded. If given, no other source is read. */
   given?: ProgramSettings;
 }
 
@@ -122,13 +122,15 @@ function parseOptions(command: Command, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // Node's message continues with advice on values that begin with a dash, which does not apply here.
+    // Node's message goes on with advice on values that begin with a dash, which does not apply here.
     const [what = ''] = (error as Error).message.split(/\.\s/);
     throw new CommandError(`${what}. ${adviseOther(command, what)}See erp-proxy ${command.name} --help.`);
   }
 }
 
-/** Names the command that takes the option and has a longer name: `config export` was called `export`. */
+/**
+ * Names the command that has the option and whose name ends with the given one: `config export` was called `export`.
+ */
 function adviseOther({ name }: Command, what: string): string {
   const option = /^Unknown option '--?([\w-]+)'/.exec(what)?.[1];
   const other = COMMANDS.find(

@@ -7,7 +7,7 @@ import type { SandboxServer } from '../admin/admin.ts';
 import type { CommandInput } from './command.ts';
 
 export interface SandboxOnDemand {
-  /** Starts it at the first call. Later calls return the same one. */
+  /** Starts the sandbox at the first call. Later calls return the same one. */
   start(): Promise<SandboxServer>;
   close(): Promise<void>;
 }
@@ -15,8 +15,8 @@ export interface SandboxOnDemand {
 type Input = Pick<CommandInput, 'settings' | 'sources' | 'secretsFile' | 'isTerminal'>;
 
 /**
- * Null unless this is a first start: on a terminal, in one process, with the secrets that the proxy has made for
- * itself. An operator who has set them has an Odoo server.
+ * Null unless this is a first start: on a terminal, in one process, with secrets that the proxy has created itself. An
+ * operator who has set secrets has an Odoo server.
  */
 export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
   if (!input.isTerminal || input.settings.workers !== 1 || !hasOwnSecrets(input)) return null;
@@ -31,7 +31,7 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
       return { url, db, userId: users.admin.userId, apiKey: users.admin.apiKey };
     },
     async close() {
-      // A start that fails has told its caller so.
+      // The caller of `start` has got the error of a failed start.
       const sandbox = await started?.catch(() => null);
       await sandbox?.close();
     },
@@ -40,12 +40,14 @@ export function createSandboxOnDemand(input: Input): SandboxOnDemand | null {
 
 function hasOwnSecrets({ sources, secretsFile }: Input): boolean {
   if (secretsFile === null) return false;
-  // Secrets that this start has created did not exist when the settings were loaded, so their source is `default`.
+  // The source `default` is included: secrets that this start has created did not exist when the settings were loaded.
   const isOwn = (source = 'default') => source === 'default' || source.startsWith(secretsFile);
   return isOwn(sources.get('admin.token')) && isOwn(sources.get('vault.masterKey'));
 }
 
-/** The port of `erp-proxy sandbox` where it is free: after a restart, that command brings the instance back. */
+/**
+ * Uses the port of `erp-proxy sandbox` if it is free, so that this command brings the instance back after a restart.
+ */
 async function open(): Promise<Sandbox> {
   // Loaded here, because most processes never need it.
   const { startSandbox } = await import('@erp-proxy/sandbox');

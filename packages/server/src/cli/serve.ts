@@ -18,9 +18,9 @@ export const serveCommand: Command = {
     'Run the proxy until SIGTERM, SIGINT or SIGHUP. Running calls then have http.shutdownGraceMs to finish.',
   options: {},
   async run(given) {
-    // First of all: a supervisor that sees the proxy listen may stop it at once.
+    // Before all else: a supervisor that sees the proxy listen may stop it at once.
     const stopped = given.untilStopped();
-    // A worker has the settings of the primary.
+    // A worker gets the settings of its primary, which include the first secrets.
     const input = cluster.isPrimary ? await createFirstSecrets(given) : given;
     const { workers: count, store, log } = input.settings;
     if (count === 1) return serve(input, stopped);
@@ -40,7 +40,7 @@ export const serveCommand: Command = {
     try {
       return await serve(input, stopped, await joinWorkers(log.level));
     } finally {
-      // The channel to the primary would keep the process running.
+      // An open channel to the primary would keep the process running.
       cluster.worker?.disconnect();
     }
   },
@@ -57,7 +57,7 @@ async function serve(
   const sandbox = createSandboxOnDemand(input);
   const app = await createApp({ settings, version, startSandbox: sandbox?.start ?? null, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
-    // Connections to a store would keep the process running.
+    // Open connections to a store would keep the process running.
     await app.stop();
     throw error;
   });
@@ -90,7 +90,7 @@ async function serve(
   return 0;
 }
 
-/** The differences between a worker and a single process. */
+/** The options of a worker that differ from those of a single process. */
 async function joinWorkers(logLevel: string): Promise<Pick<AppOptions, 'logger' | 'gatherMetrics'>> {
   const { connectPrimary } = await import('./workers-metrics.ts');
   return {

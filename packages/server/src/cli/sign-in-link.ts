@@ -1,23 +1,26 @@
-/** The link that signs an administrator in to the console, once. Sends nothing: it is signed with the admin token. */
+/**
+ * Creates the link that signs an administrator in to the console, once. Sends nothing, because the link is signed with
+ * the admin token.
+ */
 import { CODE_LIFE_MINUTES, createSignInCodes } from '../admin/sign-in-codes.ts';
 import type { Settings } from '../config/schema.ts';
 import { makeLocalUrl } from './local-url.ts';
 
-/** `base` is the address of the proxy. Browsers do not send what follows the `#`, so it reaches no log. */
+/** `base` is the address of the proxy. The code is after the `#`, which browsers do not send, so it reaches no log. */
 export function makeSignInLink(token: string, base: string): { url: string; expiresAt: number } {
   const { code, expiresAt } = createSignInCodes({ token, clock: Date.now }).issue();
   return { url: `${base.replace(/\/+$/, '')}/sign-in#code=${code}`, expiresAt };
 }
 
-/** The address for browsers of a proxy that listens at `listening`. */
+/** The address at which browsers reach a proxy that listens at `listening`. */
 export function chooseBaseUrl({ http }: Settings, listening: string): string {
   if (http.publicUrl !== null) return http.publicUrl;
   const { hostname, port } = new URL(listening);
-  // A URL has no port if it is the default one.
+  // `port` is empty for the default port of the scheme.
   return makeLocalUrl(hostname.replace(/^\[|\]$/g, ''), port || 80);
 }
 
-/** What the link does, and the link on a line of its own. */
+/** Says what the link does, and prints it on a line of its own. */
 export function describeLink(url: string): string {
   return `Open this link to sign in to the console. It works once, within ${CODE_LIFE_MINUTES} minutes:\n\n  ${url}\n`;
 }

@@ -1,4 +1,4 @@
-/** `status` and `top`: what the proxy does, on a terminal. */
+/** `status` and `top`: show on a terminal what the proxy does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttentionView,
@@ -86,7 +86,7 @@ function readStatistics(
 }
 
 function printStatus({ print, option }: CommandInput, status: StatusView, statistics: StatisticsView): void {
-  // Without a running proxy, it is the command itself that has started.
+  // Without `--url`, the start time would be that of this command.
   const started = option('url') === undefined ? '' : `, started ${status.started_at}`;
   print(`erp-proxy ${status.version}${started}, store ${status.store}\n`);
   for (const [name, { state, detail }] of Object.entries(status.checks)) {
@@ -104,7 +104,7 @@ function printAttention({ print }: CommandInput, { items, more, incomplete = [] 
   if (incomplete.length > 0) print(`looked at in part only: ${incomplete.join(', ').replaceAll('_', ' ')}\n`);
 }
 
-/** One line: `1,204 calls since …: 12 errors, 3 refused; …`. */
+/** Prints one line such as `1,204 calls since …: 12 errors, 3 refused; …`. */
 function describeCalls({ since, total, now }: StatisticsView): string {
   const parts = [
     `${countErrors(total)} errors`,

@@ -39,7 +39,7 @@ const DELIVERY_COLUMNS: readonly Column<DeliveryView>[] = [
   { heading: 'FAILURE', show: ({ failure }) => failure },
 ];
 
-/** `--url` is the address of the proxy. */
+/** `url` is given by `--receiver`, because `--url` is the address of the proxy. */
 const OPTIONS: OptionRules = { url: { name: 'receiver' }, interval_seconds: { name: 'interval' } };
 
 export const subscriptionsCommands: readonly Command[] = [

@@ -1,13 +1,13 @@
-/** The environment of commands under test, which records their output. */
+/** An environment for commands in tests, which records their output. */
 import type { Surroundings } from './command.ts';
 
 interface RecordedSurroundings extends Surroundings {
-  /** The output so far. */
+  /** The standard output so far. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Without files and terminal, and with a reader that accepts everything at once, unless `changes` say otherwise. */
+/** Has no files and no terminal, and accepts all output at once, unless `changes` say otherwise. */
 export function recordSurroundings(changes: Partial<Surroundings> = {}): RecordedSurroundings {
   let stdout = '';
   let stderr = '';

@@ -77,9 +77,9 @@ export const typesCommand: Command = {
   },
 };
 
-/** Describing a large model takes Odoo seconds. */
+/** Long, because describing a large model takes Odoo seconds. */
 const TIMEOUT_SECONDS = 120;
-/** The largest models have descriptions of some megabytes. */
+/** Large, because the largest models have descriptions of some megabytes. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 function readPatterns({ option }: CommandInput): string[] {
@@ -121,7 +121,7 @@ function readResult(body: Buffer, origin: string): unknown {
   try {
     answer = JSON.parse(body.toString());
   } catch {
-    // Reported below.
+    // A body that is not JSON is reported below.
   }
   if (answer?.error) {
     const { data, message } = answer.error;
@@ -135,7 +135,10 @@ function readResult(body: Buffer, origin: string): unknown {
   throw new CommandError(`The answer of ${origin} is not one of erp-proxy; check the address.`, 1);
 }
 
-/** Names the first line that differs, so that a log of CI shows what has changed in Odoo. */
+/**
+ * Compares the types with those in the file. Names the first line that differs, so that a log of CI shows what has
+ * changed in Odoo.
+ */
 async function compareWith(file: string, text: string, input: CommandInput): Promise<number> {
   const present = (await input.readInput(file)).toString();
   if (present === text) return 0;

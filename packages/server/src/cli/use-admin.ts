@@ -17,7 +17,7 @@ export const ADMIN_OPTIONS = {
 
 const PAGE_ITEMS = 500;
 
-/** A missing store is created only for a command that adds to it. */
+/** Creates a missing store only for a command that adds to it. */
 export async function useAdmin(
   input: Pick<CommandInput, 'option' | 'settings' | 'version' | 'complain'>,
   use: (admin: Admin) => Promise<number>,
@@ -45,7 +45,7 @@ export async function* listAll<Item, Query extends PageQuery>(
   } while (cursor !== null);
 }
 
-/** Only the given options; omitted ones have no member. */
+/** Copies the given options only; an omitted one has no member. */
 export function pickGiven<Members extends Record<string, unknown>>(
   members: Members,
 ): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {

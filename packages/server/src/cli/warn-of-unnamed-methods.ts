@@ -1,4 +1,4 @@
-/** Warns of keys whose policies lack entries for their calls. */
+/** Warns of keys whose calls use methods or models that their policies do not name. */
 import type { AttentionKind } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import type { CommandInput } from './command.ts';
@@ -6,7 +6,7 @@ import { showLine } from './print-list.ts';
 
 const KINDS: ReadonlySet<AttentionKind> = new Set(['method_not_named', 'reached_model_not_named']);
 
-/** `ids`: only of these keys; null: of all. */
+/** `ids`: warn of these keys only; null: of all keys. */
 export async function warnOfUnnamedMethods(
   { complain }: CommandInput,
   admin: Pick<Admin, 'listAttention'>,

@@ -6,7 +6,7 @@ import { watchHeartbeats } from './workers-heartbeat.ts';
 
 const MODULE = new URL('workers-heartbeat.ts', import.meta.url).href;
 
-/** A worker whose channel is closed when a beat arrives, before it learns that. */
+/** A worker that closes its channel when a beat arrives, before it answers the beat. */
 const WORKER = `
   import { answerHeartbeats } from '${MODULE}';
   process.on('message', () => process.disconnect());
@@ -30,7 +30,7 @@ describe('the other end is hung', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
   afterEach(() => vi.useRealTimers());
 
-  /** `answers`: how many beats the other end answers. Counts beats and reports of a hang. */
+  /** `answers`: how many beats the other end answers. The result counts the beats and the reported hangs. */
   function watch(answers: number) {
     const seen = { beats: 0, hangs: 0 };
     const channel = Object.assign(new EventEmitter(), {

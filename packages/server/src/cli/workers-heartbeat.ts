@@ -12,7 +12,7 @@ interface Channel {
 const INTERVAL_MS = 1000;
 /** Consecutive beats without an answer after which a worker counts as hung. A busy machine may delay a few. */
 const MISSED_MAX = 10;
-/** The same before the worker has started: loading the program takes long on a busy machine. */
+/** The same number for a worker that has not started yet: loading the program takes long on a busy machine. */
 const MISSED_AT_START_MAX = 30;
 
 /** Answers the beats of the primary. */
@@ -23,12 +23,12 @@ export function answerHeartbeats(channel: Channel): void {
 }
 
 export interface HeartbeatWatch {
-  /** Call it when the other end has started. From then on, ten beats are the limit. */
+  /** Call it when the other process has started. From then on, ten beats are the limit. */
   started(): void;
 }
 
 /**
- * Calls `onHung` once, after ten consecutive beats without an answer, or thirty before the other end has started.
+ * Calls `onHung` once, after ten consecutive beats without an answer, or thirty before the other process has started.
  * Counts beats instead of time: a suspended machine sends none.
  */
 export function watchHeartbeats(channel: Channel, onHung: () => void): HeartbeatWatch {
@@ -57,7 +57,7 @@ export function watchHeartbeats(channel: Channel, onHung: () => void): Heartbeat
   }
 }
 
-/** The channel closes before it says so: a message can still arrive, and its answer fails. That ends no process. */
+/** Ignores errors: a message can arrive while the channel closes, and the answer to it then fails. */
 function send(channel: Channel, message: object): void {
   channel.send?.(message, () => {});
 }

@@ -1,6 +1,6 @@
 /**
  * Gives a scrape the same answer from every worker: the worker asks the primary, and the primary asks all workers. The
- * primary also prints the answer, in slices, so that the workers have their time for calls. Knows the channel between
+ * primary also prints the answer, in slices, so that the workers spend their time on calls. Knows the channel between
  * two processes, but not the meaning of the numbers.
  */
 
@@ -14,25 +14,25 @@ interface Channel {
   on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
 }
 
-/** `metrics` null: the process cannot tell them. */
+/** `metrics` is null if the process failed to read them. */
 type Message = { question: number } | { answer: number; metrics: MetricsSnapshot | string | null };
 
-/** The metrics of one worker. */
+/** Asks one worker for its metrics. */
 export type AskWorker = () => Promise<MetricsSnapshot>;
-/** The text of a scrape. */
+/** Asks the primary for the text of a scrape. */
 type AskPrimary = () => Promise<string>;
 
-/** For the primary: answers the worker by `printAll`. Returns a function that asks the worker. */
+/** For the primary: answers the worker's questions with `printAll`. Returns a function that asks the worker. */
 export function connectWorker(channel: Channel, printAll: AskPrimary): AskWorker {
   return connect<MetricsSnapshot>(channel, printAll, []);
 }
 
-/** For a worker: answers the primary by `takeOwn`. Returns a function that asks the primary. */
+/** For a worker: answers the primary's questions with `takeOwn`. Returns a function that asks the primary. */
 export function connectPrimary(channel: Channel, takeOwn: AskWorker): AskPrimary {
   return connect<string>(channel, takeOwn, '');
 }
 
-/** `empty`: the answer of an ended process. */
+/** `empty` stands in for the answer of a process that has ended. */
 function connect<Answer extends MetricsSnapshot | string>(
   channel: Channel,
   collect: AskWorker | AskPrimary,
@@ -67,7 +67,7 @@ function connect<Answer extends MetricsSnapshot | string>(
     });
 }
 
-/** A scrape must be answered within a second, also while a worker hangs. */
+/** Half of the second within which a scrape must be answered, also while a worker hangs. */
 const ANSWER_TIMEOUT_MS = 500;
 
 /** Asks all workers concurrently. Those that do not answer in time are omitted, and counted as silent. */
@@ -81,7 +81,7 @@ export async function printWorkers(asks: readonly AskWorker[]): Promise<string> 
   return printCombined([...answered, workers]);
 }
 
-/** Null if there is no answer in time. */
+/** Null if the worker does not answer in time. */
 async function askInTime(ask: AskWorker): Promise<MetricsSnapshot | null> {
   const answer = await waitFor(ask(), { timeoutMs: ANSWER_TIMEOUT_MS });
   return answer === TIMED_OUT ? null : answer;

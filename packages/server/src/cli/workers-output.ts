@@ -1,23 +1,26 @@
 /**
- * Joins the output of several workers line by line, if it goes to a pipe or a socket. Processes that write to the same
- * pipe would mix their lines.
+ * Joins the output of several workers line by line, for a pipe or a socket. Processes that write to the same pipe would
+ * mix their lines.
  */
 import type { Readable, Writable } from 'node:stream';
 
 const LINE_FEED = 0x0a;
 
-/** Returns a function that adds a worker's output. A slow reader of `destination` slows the workers' output down. */
+/**
+ * Returns a function that adds a worker's output. If the reader of `destination` is slow, workers wait before they
+ * write more.
+ */
 export function joinOutput(destination: Writable): (source: Readable) => void {
   const paused = new Set<Readable>();
   const resumeAll = () => {
     for (const source of paused) source.resume();
     paused.clear();
   };
-  // After an error nothing is written any more, so there is nothing to wait for.
+  // Also resumed after an error: nothing is written any more, so there is nothing to wait for.
   destination.on('drain', resumeAll).on('error', resumeAll);
 
   return (source) => {
-    /** The pieces of a line that has not ended. */
+    /** The pieces of an incomplete line. */
     let begun: Buffer[] = [];
     source.on('data', (bytes: Buffer) => {
       const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -25,7 +28,7 @@ export function joinOutput(destination: Writable): (source: Readable) => void {
         begun.push(bytes);
         return;
       }
-      // Nothing comes between these writes. Joining the bytes first would copy all of them.
+      // Nothing else is written between these pieces. Joining them first would copy all bytes.
       let isFull = false;
       for (const piece of [...begun, bytes.subarray(0, end)]) isFull = !destination.write(piece);
       begun = end === bytes.length ? [] : [bytes.subarray(end)];

@@ -1,7 +1,7 @@
 /**
- * Gives each worker the settings with which its primary has started. If a worker read them itself, the replacement of
- * one that died would run with another version of a file than the others, or not start. Knows only the channel between
- * two processes.
+ * Gives each worker the settings with which its primary has started. If each worker read the settings itself, a
+ * replacement could start with a later version of a file than the other workers, or not start at all. Knows only the
+ * channel between two processes.
  */
 import type { ProgramSettings } from '../config/load.ts';
 
@@ -12,22 +12,24 @@ interface Channel {
   off(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
-/** A variable of workers: the id of their primary. A program can be a worker of another one, such as pm2. */
+/**
+ * The environment variable with the id of a worker's primary. A program can be a worker of another one, such as pm2.
+ */
 const VARIABLE = 'ERP_WORKER_OF';
 
-/** The variables of a new worker of this process. */
+/** The environment variables for a new worker of this process. */
 export function markWorker(): Record<string, string> {
   return { [VARIABLE]: String(process.pid) };
 }
 
-/** For the primary. */
+/** For the primary: answers a worker that asks for the settings. */
 export function provideSettings(channel: Channel, settings: ProgramSettings): void {
   channel.on('message', (message) => {
     if (readMember(message) === 'ask') send(channel, { settings });
   });
 }
 
-/** For a worker. Null: this process is no worker. */
+/** For a worker: asks the primary for the settings. Null if this process is no worker. */
 export async function receiveSettings(
   channel: Channel,
   env: Readonly<Record<string, string | undefined>>,
@@ -45,7 +47,7 @@ export async function receiveSettings(
   });
 }
 
-/** Without the other end, a worker ends by itself. */
+/** Ignores errors: a worker ends by itself when the channel is closed. */
 function send(channel: Channel, message: object): void {
   channel.send?.(message, () => {});
 }

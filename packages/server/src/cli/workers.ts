@@ -1,8 +1,8 @@
 /**
  * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It
  * serves no requests; workers run serve.ts. Node's cluster distributes connections in turn. With SCHED_NONE or
- * `reusePort`, the kernel would: 16 connections that arrive at once were spread over four workers as 0, 1, 3 and 12,
- * although each worker has a quarter of the limits.
+ * `reusePort`, the kernel would distribute them: 16 connections that arrive at once were spread over four workers as 0,
+ * 1, 3 and 12, although each worker has a quarter of the limits.
  */
 
 import cluster, { type Worker } from 'node:cluster';
@@ -20,13 +20,13 @@ export interface WorkersOptions {
   /** The settings of all workers. */
   given: ProgramSettings;
   logger: Logger;
-  /** Whether the output goes to a terminal. */
+  /** True if the output goes to a terminal. */
   isTerminal: boolean;
   /** Resolves when the operator asks the program to end. */
   stopped: Promise<void>;
 }
 
-/** One of the two is null. */
+/** How a process ended: one of the two members is null. */
 interface End {
   status: number | null;
   signal: string | null;
@@ -39,7 +39,7 @@ interface RunningWorker {
   ended: Promise<End>;
 }
 
-/** The pause before a replacement starts doubles each time that a worker dies within this time of its start. */
+/** The pause before a replacement starts doubles each time a worker dies within this time after its start. */
 const STEADY_MS = 10_000;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 30_000;
@@ -52,9 +52,10 @@ export async function runWorkers({
   isTerminal,
   stopped,
 }: WorkersOptions): Promise<number> {
-  // A terminal and a file take the lines of several processes, each whole. A pipe may mix them.
+  // Inherited by the workers for a terminal or a file, which keep each line of several processes whole. A pipe may mix
+  // lines.
   const stdout = isTerminal || isFile(process.stdout.fd) ? 'inherit' : 'pipe';
-  // Advanced serialization: metrics can be NaN, which JSON lacks.
+  // Advanced serialization, because metrics can be NaN, which JSON lacks.
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();
@@ -62,7 +63,7 @@ export async function runWorkers({
     const worker = cluster.fork(markWorker());
     provideSettings(worker, given);
     const { stdout } = worker.process;
-    // A process that could not be started has none.
+    // A process that could not be started has no output.
     if (stdout) passOn(stdout);
     return watchWorker(worker, asks, logger);
   };
@@ -89,7 +90,7 @@ export async function runWorkers({
     for (let worker = started ?? startWorker(); ; worker = startWorker()) {
       const startedMs = performance.now();
       const { status, signal } = await worker.ended;
-      // SIGTERM: it was stopped before it had a handler for the signal.
+      // SIGTERM: the worker was stopped before it had a handler for the signal.
       if (stopping.signal.aborted) return status === 0 || signal === 'SIGTERM';
       if (performance.now() - startedMs > STEADY_MS) pauseMs = PAUSE_MIN_MS;
       logger.error('worker ended', { worker: worker.id, pid: worker.pid, status, signal, pauseMs });
@@ -104,7 +105,7 @@ function isFile(descriptor: number): boolean {
   return fstatSync(descriptor).isFile();
 }
 
-/** `asks` has one entry for each listening worker. */
+/** Registers the worker in `asks` while it listens. */
 function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logger): RunningWorker {
   const { id } = worker;
   const printAll = () => printWorkers([...asks.values()]);
@@ -112,7 +113,7 @@ function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logge
   worker.process.once('exit', forget).once('disconnect', forget);
   const endHung = () => {
     logger.error('worker hung', { worker: id, pid: worker.process.pid });
-    // A stopped process or an endless loop handles no other signal.
+    // SIGKILL, because a stopped process or an endless loop handles no other signal.
     worker.process.kill('SIGKILL');
   };
   const heartbeat = worker.isConnected() ? watchHeartbeats(worker, endHung) : null;
@@ -128,8 +129,8 @@ function watchWorker(worker: Worker, asks: Map<number, AskWorker>, logger: Logge
     ),
     ended: new Promise((resolve) => {
       worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }));
-      // A message to a worker that has just died fails, and its end is told apart. A process that could not be made has
-      // none.
+      // A message to a worker that has just died fails, too; its `exit` event follows. A process that could not be
+      // started has no such event.
       worker.on('error', () => {
         if (worker.process.pid === undefined) resolve({ status: null, signal: null });
       });

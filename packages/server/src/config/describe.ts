@@ -21,8 +21,8 @@ export function renderSettingsMarkdown(): string {
 }
 
 /**
- * The text of erp-proxy.example.yaml. Loaded unchanged, it sets nothing. Without each `#` that no blank follows, it
- * sets every setting to its default.
+ * The text of erp-proxy.example.yaml. Loaded unchanged, it sets nothing. If each `#` that no blank follows is removed,
+ * it sets every setting to its default.
  */
 export function renderExampleYaml(): string {
   const groups = GROUP_NAMES.map((group) =>
@@ -80,7 +80,7 @@ ${printItem(`- Value: ${kind.expected}`)}
 ${printItem(`- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`)}`;
 }
 
-/** An item of a list, on several lines if it is long. */
+/** Prints an item of a list, on several lines if it is long. */
 function printItem(text: string): string {
   return text.length <= ITEM_LENGTH_MAX ? text : wrapWords(text).join('\n  ');
 }

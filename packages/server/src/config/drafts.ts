@@ -1,14 +1,16 @@
 /**
- * Drafts: files that are written beside another one and then take its place. A process that is killed meanwhile leaves
- * its draft behind. The next one that writes the same file removes it.
+ * A draft is a file that is written beside another file and then replaces it. A process that is killed meanwhile leaves
+ * its draft behind. The next process that writes the same file removes the draft.
  */
 import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A name has at most 255 bytes; four bytes a character, and those of the id. */
+/**
+ * Maximum characters of the file's name in that of the draft: a name has at most 255 bytes, and a character up to four.
+ */
 const NAME_LENGTH_MAX = 50;
-/** No process needs longer to write a draft. */
+/** Age from which a draft is removed: no process takes longer to write one. */
 const LEFT_AFTER_MS = 60_000;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -16,7 +18,7 @@ export function nameDraft(path: string): string {
   return join(dirname(path), `${prefixOf(path)}${randomUUID()}`);
 }
 
-/** Removes drafts of the file that killed processes have left. Never throws. */
+/** Removes drafts of the file that were left by killed processes. Never throws. */
 export function removeLeftDrafts(path: string): void {
   const folder = dirname(path);
   const prefix = prefixOf(path);
@@ -27,7 +29,7 @@ export function removeLeftDrafts(path: string): void {
       if (Date.now() - statSync(draft).mtimeMs > LEFT_AFTER_MS) rmSync(draft);
     }
   } catch {
-    // Another process has removed it, or this one may not: the file itself can be written nevertheless.
+    // Another process has removed the draft, or this one may not remove it: the file can still be written.
   }
 }
 

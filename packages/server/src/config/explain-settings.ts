@@ -1,11 +1,11 @@
-/** Errors in settings that the schema cannot find, explained for the operator. */
+/** Explains errors in settings that the schema cannot find, for the operator. */
 import { maskValue } from './mask.ts';
 import type { Settings } from './schema.ts';
 
-/** A larger answer could take Redis longer than a call waits for it, and would delay the commands behind it. */
+/** Redis could take longer for a larger answer than a call waits, and would delay the commands after it. */
 const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** Settings that are each valid but contradict each other. */
+/** Explains settings that are each valid but contradict each other. */
 export function explainContradictions({
   auth,
   cache,
@@ -33,7 +33,7 @@ export function explainContradictions({
   return errors;
 }
 
-/** Errors in entries of `egress.allow`. A password in an entry is masked. */
+/** Explains errors in entries of `egress.allow`. Masks a password in an entry. */
 export function explainEgressErrors(errors: readonly { entry: string; message: string }[]): string[] {
   return errors.map(
     ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,

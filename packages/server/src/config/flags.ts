@@ -2,7 +2,7 @@
 import { findSetting, isSettingName } from './names.ts';
 
 interface SplitFlags {
-  /** In the form `--name=value`, or `--name` if the value is missing. */
+  /** Flags in the form `--name=value`, or `--name` if the value is missing. */
   settings: string[];
   rest: string[];
 }
@@ -31,19 +31,22 @@ export function splitFlags(argv: readonly string[]): SplitFlags {
   return split;
 }
 
-/** The name is empty if the argument is not a flag. */
+/** Splits a flag. The name is empty if the argument is not a flag. */
 export function parseFlag(argument: string): { name: string; value?: string } {
   const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
   return value === undefined ? { name } : { name, value };
 }
 
-/** A switch takes no value (`--errors.debug serve`) unless true or false follows. */
+/**
+ * True if the next argument is the value of the flag. A switch takes no value (`--errors.debug serve`) unless true or
+ * false follows.
+ */
 function isValueOf(name: string, next: string | undefined): boolean {
   if (next === undefined || next.startsWith('--')) return false;
   return !isSwitch(name) || next === 'true' || next === 'false';
 }
 
-/** Whether the flag without a value means true. */
+/** True if the flag without a value means true. */
 export function isSwitch(name: string): boolean {
   return isSettingName(name) && typeof findSetting(name).default === 'boolean';
 }

@@ -9,15 +9,15 @@ import { z } from 'zod';
 export interface Kind<Value> {
   /** Checks a value of a settings file. */
   schema: z.ZodType<Value>;
-  /** Completes the sentence "expected …" of an error message. */
+  /** Completes "expected …" in an error message. */
   expected: string;
-  /** Converts the text of a variable or flag for `schema`. Text of a wrong form is returned unchanged. */
+  /** Converts the text of a variable or flag to a value for `schema`. Text in a wrong form is returned unchanged. */
   readText(text: string): unknown;
   /** All possible values, if they are few. */
   choices?: readonly string[];
-  /** True: a settings file may have members within the value. */
+  /** True if the value in a settings file may have members of its own. */
   isNested?: true;
-  /** The value as written in a settings file. JSON is valid YAML. */
+  /** Prints the value as in a settings file. JSON is valid YAML. */
   showValue(value: Value): string;
 }
 
@@ -83,7 +83,7 @@ export function text(expected: string, accepts: (text: string) => boolean): Kind
   };
 }
 
-/** `expected` describes one entry. Comma-separated in text, a list in a file. */
+/** A list: comma-separated in text, a list in a file. `expected` describes one entry. */
 export function list(expected: string, accepts: (entry: string) => boolean): Kind<readonly string[]> {
   return {
     schema: z.array(z.string().refine(accepts)).readonly(),
@@ -93,7 +93,10 @@ export function list(expected: string, accepts: (entry: string) => boolean): Kin
   };
 }
 
-/** `expected` describes an entry. JSON in text, a list of groups of lines in a file. The parts check the members. */
+/**
+ * A list of objects: JSON in text, a list of maps in a file. `expected` describes one object, whose members are checked
+ * by the part that uses it.
+ */
 export function entries(expected: string): Kind<readonly Members[]> {
   return nested(
     `a list of ${expected}; JSON in a flag or variable`,
@@ -101,7 +104,7 @@ export function entries(expected: string): Kind<readonly Members[]> {
   );
 }
 
-/** An object whose names the operator chooses. `expected` describes a value. */
+/** An object whose member names the operator chooses. `expected` describes the value of a member. */
 export function named(expected: string): Kind<Members> {
   return nested(
     `names, each with ${expected}; JSON in a flag or variable`,
@@ -121,7 +124,7 @@ function nested<Value>(expected: string, schema: z.ZodType<Value>): Kind<Value> 
   };
 }
 
-/** JSON is YAML, whose parser refuses an object that names a member twice. */
+/** Parses JSON as YAML: the YAML parser refuses an object that names a member twice. */
 function readNested(given: string): unknown {
   try {
     return parseYaml(given, { maxAliasCount: 0 });
@@ -130,7 +133,7 @@ function readNested(given: string): unknown {
   }
 }
 
-/** A setting that can be empty: null, printed as an empty text. */
+/** A setting that can be empty: its value is then null, printed as an empty text. */
 export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   return {
     ...kind,
@@ -139,7 +142,7 @@ export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   };
 }
 
-/** A prefix of 0 is refused: it would trust the forged header of any client. */
+/** Checks an address or a CIDR. Refuses a prefix of 0, which would trust the forged header of any client. */
 export function isAddressOrCidr(entry: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const version = isIP(address);
@@ -147,7 +150,7 @@ export function isAddressOrCidr(entry: string): boolean {
   return prefix === undefined || (Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128));
 }
 
-/** An address as browsers print it, with or without the last slash. */
+/** An address as browsers print it, with or without a final slash. */
 export function isPublicUrl(given: string): boolean {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(given)) return false;

@@ -21,7 +21,7 @@ export interface LoadOptions {
   env: Environment;
   /** Returns the text of a file, or throws as `readFileSync` does. */
   readFile: (path: string) => string;
-  /** Reads the file of secrets with this path and this name in sources. Left out: there is none. */
+  /** Reads the file of secrets at this path. `label` names it in sources. Left out if there is no such file. */
   readSecrets?: (path: string, label: string) => Reading;
   /** The folder of `erp-proxy.yaml`, and the base of relative paths. */
   cwd: string;
@@ -35,7 +35,7 @@ export type Sources = ReadonlyMap<SettingName, string>;
 export interface ProgramSettings {
   settings: Settings;
   sources: Sources;
-  /** The file of secrets that belongs to the store, which need not exist; null: the store has none. */
+  /** Path of the file of secrets that belongs to the store, whether or not it exists; null if the store has none. */
   secretsFile: string | null;
 }
 
@@ -67,7 +67,10 @@ export function loadSettings({ argv, env, readFile, readSecrets, cwd, file }: Lo
     : { ok: true, settings: nestValues(values), sources, secretsFile };
 }
 
-/** Null: the store has no such file, or its URL is invalid, which is reported with the other errors. */
+/**
+ * The path of the file of secrets. Null if the store has none, or if its URL is invalid, which is reported with the
+ * other errors.
+ */
 function findSecretsFile(readings: readonly Reading[]): string | null {
   const { kind, default: initial } = findSetting('store.url');
   const given = readings.flatMap((reading) => reading.given).findLast(({ name }) => name === 'store.url');
@@ -107,6 +110,6 @@ function nestValues(values: ReadonlyMap<SettingName, unknown>): Settings {
     if (key === undefined) settings[group] = value;
     else groups[group] = { ...groups[group], [key]: value };
   }
-  // The names come from the schema, and each value has passed its check.
+  // Safe, because the names come from the schema, and each value has passed its check.
   return { ...settings, ...groups } as unknown as Settings;
 }

@@ -2,13 +2,13 @@
 import { findSetting } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** Accepts values of any type, because error messages show what was given. */
+/** Masks values of any type, because error messages show what was given. */
 export function maskValue(name: SettingName, value: unknown): unknown {
   if (value === null || (Array.isArray(value) && value.length === 0)) return value;
   return findSetting(name).secret === true ? '***' : maskUserInfo(value);
 }
 
-/** URLs of databases and proxies often contain a password. */
+/** Masks user and password in a URL: those of databases and proxies often contain a password. */
 function maskUserInfo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskUserInfo);
   if (typeof value !== 'string') return value;

@@ -3,23 +3,23 @@ import { SETTINGS, type Setting, type SettingName } from './schema.ts';
 
 export const VARIABLE_PREFIX = 'ERP_PROXY_';
 
-/** The client key, the address of the proxy and the instance, for commands that call a running proxy. */
+/** Variables with the client key, the address of the proxy and the instance, for commands that call a running proxy. */
 export const KEY_VARIABLE = `${VARIABLE_PREFIX}KEY`;
 export const URL_VARIABLE = `${VARIABLE_PREFIX}URL`;
 export const INSTANCE_VARIABLE = `${VARIABLE_PREFIX}INSTANCE`;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** `http`, `store` and so on, in the order of the schema. A setting without a group is its own group. */
+/** `http`, `store` and so on, in the order of the schema. A setting without a group forms its own group. */
 export const GROUP_NAMES: readonly string[] = [...new Set(SETTING_NAMES.map((name) => splitName(name)[0]))];
 
-/** `http.bodyBytesMax` → `ERP_PROXY_HTTP_BODY_BYTES_MAX` */
+/** E.g. `http.bodyBytesMax` → `ERP_PROXY_HTTP_BODY_BYTES_MAX`. */
 export function nameVariable(name: SettingName): string {
   const words = name.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter}`);
   return VARIABLE_PREFIX + words.toUpperCase();
 }
 
-/** `keys.hashSecret` → `ERP_PROXY_KEYS_HASH_SECRET_FILE`: the path of a file with the value. Only secrets have it. */
+/** E.g. `keys.hashSecret` → `ERP_PROXY_KEYS_HASH_SECRET_FILE`, which names a file with the value. Only for secrets. */
 export function nameFileVariable(name: SettingName): string {
   return `${nameVariable(name)}_FILE`;
 }
@@ -28,7 +28,7 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** `http.port` → `['http', 'port']`, `workers` → `['workers']` */
+/** E.g. `http.port` → `['http', 'port']`, `workers` → `['workers']`. */
 export function splitName(name: SettingName): [group: string, key?: string] {
   const [group = '', key] = name.split('.');
   return key === undefined ? [group] : [group, key];

@@ -1,6 +1,6 @@
 /**
- * Reads settings from environment variables: those of this program, those of standards, and secrets from the files that
- * `…_FILE` variables name.
+ * Reads settings from environment variables: variables of this program, standard variables, and `…_FILE` variables,
+ * which name files with secrets.
  */
 import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
@@ -19,10 +19,13 @@ import type { SettingName } from './schema.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that commands read. They are not settings. */
+/** Variables that commands read, and that are not settings. */
 const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE, INSTANCE_VARIABLE];
 
-/** An empty variable counts as unset. A `…_FILE` variable takes precedence over the variable without `_FILE`. */
+/**
+ * Reads the variables. An empty variable counts as unset. A `…_FILE` variable takes precedence over the one without
+ * `_FILE`.
+ */
 export function readEnvironment(env: Environment, readFile: (path: string) => string, cwd: string): Reading {
   const reading: Reading = { given: [], errors: [] };
   const known = new Set<string>(COMMAND_VARIABLES);
@@ -36,7 +39,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     const path = secret ? env[fileVariable] : undefined;
     if (path) {
       try {
-        // Editors and `echo` end a file with a line break that is not part of the secret.
+        // Removes the line break at the end, which editors and `echo` add to the secret.
         const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
         reading.given.push({ name, value: kind.readText(content), source: fileVariable });
       } catch (error) {
@@ -58,7 +61,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
   return reading;
 }
 
-/** The first variable of a standard that sets the setting. */
+/** The first of the standard variables that sets the setting. */
 function findStandard(name: SettingName, env: Environment): { variable: string; text: string } | null {
   for (const { name: variable, convert } of findSetting(name).standardVariables ?? []) {
     const given = env[variable];
@@ -69,7 +72,7 @@ function findStandard(name: SettingName, env: Environment): { variable: string; 
 }
 
 /**
- * Whether Kubernetes set the variable. It sets such variables in every container for each Service of the namespace: for
+ * True if Kubernetes set the variable. It sets such variables in every container for each Service of the namespace: for
  * one named `erp-proxy`, ERP_PROXY_SERVICE_HOST, ERP_PROXY_SERVICE_PORT_HTTP, ERP_PROXY_PORT=tcp://… and
  * ERP_PROXY_PORT_80_TCP_ADDR. They must not prevent the start.
  */

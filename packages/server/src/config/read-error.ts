@@ -1,8 +1,8 @@
 import { TextFileError } from './text-file-error.ts';
 
 /**
- * Describes the failure to read a file. Shows neither the message of the error, which contains the path, nor the path:
- * a wrong path may be the secret itself, set in the variable that should name its file.
+ * Describes why a file could not be read. Does not show the path, nor the error's message, which contains it: a wrong
+ * path may be the secret itself, set in the variable that should name its file.
  */
 export function explainReadError(error: unknown): string {
   if (error instanceof TextFileError) return error.message;

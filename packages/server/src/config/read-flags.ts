@@ -25,7 +25,7 @@ export function readFlags(argv: readonly string[]): Reading {
     }
   }
   if (rest.length > 0) {
-    // Not shown: it may be a part of a secret that the shell split at a blank.
+    // The argument is not shown: it may be a part of a secret that the shell split at a blank.
     const message = 'a part of the arguments belongs to no setting; a value with blanks needs quotes';
     reading.errors.push({ source: 'arguments', message });
   }

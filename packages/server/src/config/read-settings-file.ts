@@ -8,7 +8,7 @@ import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** `label` is the name of the file in sources. */
+/** `label` names the file in sources. */
 export function readSettingsFile(text: string, label: string): Reading {
   const reading: Reading = { given: [], errors: [] };
   const lineCounter = new LineCounter();
@@ -20,12 +20,12 @@ export function readSettingsFile(text: string, label: string): Reading {
   const reportedLines = new Set<string>();
   for (const error of document.errors) {
     const source = locate(error.pos[0]);
-    // The parser often reports one mistake several times.
+    // Skipped, because the parser often reports one mistake several times.
     if (reportedLines.has(source)) continue;
     reportedLines.add(source);
     reading.errors.push({ source, message: explainYamlError(error) });
   }
-  // After any other error, the parser has guessed the rest.
+  // After any other error, the parser has guessed the rest of the file.
   if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return reading;
   if (text.trim() === '') {
     report(null, 'the file is empty; write settings into it, or delete it');
@@ -56,7 +56,7 @@ export function readSettingsFile(text: string, label: string): Reading {
     else reading.given.push({ name, value: plain, source: locate(keyNode.range?.[0]) });
   }
 
-  /** A missing value, as in a file of comments only, has no entries. */
+  /** Calls `readEntry` for each entry. A missing value, as in a file of comments only, has no entries. */
   function readEntries(
     node: Node | null,
     what: string,
@@ -74,7 +74,7 @@ export function readSettingsFile(text: string, label: string): Reading {
   }
 }
 
-/** Returns scalars and lists of scalars; undefined for maps, aliases and deeper nesting. */
+/** Returns a scalar or a list of scalars; undefined for maps, aliases and deeper nesting. */
 function readPlainValue(node: Node | null): unknown {
   if (node === null) return null;
   if (isScalar(node)) return node.value;
@@ -82,7 +82,7 @@ function readPlainValue(node: Node | null): unknown {
   return node.items.every((item) => isScalar(item)) ? node.items.map((item) => item.value) : undefined;
 }
 
-/** Returns what JSON can express; undefined if there are aliases, or names that are not texts. */
+/** Returns any value that JSON can express; undefined if there are aliases, or names that are not texts. */
 function readNestedValue(node: Node | null): unknown {
   if (node === null) return null;
   if (isScalar(node)) return node.value;

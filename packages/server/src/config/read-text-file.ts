@@ -1,13 +1,13 @@
-/** Reads a file of settings, or of one secret, as text. */
+/** Reads a file of settings, or a file with one secret, as text. */
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, type PathOrFileDescriptor, readFileSync } from 'node:fs';
 import { readErrorCode } from './read-error.ts';
 import { TextFileError } from './text-file-error.ts';
 
-/** Throws as `readFileSync` does, or a {@link TextFileError}. */
+/** Throws the error of `readFileSync`, or a {@link TextFileError}. */
 export function readTextFile(file: PathOrFileDescriptor): string {
   const bytes = readBytes(file);
-  // Letters of other encodings would be replaced.
+  // Refused, because letters of other encodings would be replaced.
   if (!isUtf8(bytes)) throw new TextFileError('the file is not UTF-8; save it in this encoding');
   return bytes.toString();
 }
@@ -17,7 +17,7 @@ function readBytes(file: PathOrFileDescriptor): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (readErrorCode(error) !== 'ENOENT' || typeof file === 'number') throw error;
-    // Otherwise a file that need not exist would be taken as absent, although the operator has put it there.
+    // Without this check, a broken link would count as an absent file, although the operator has put it there.
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) throw error;
     throw new TextFileError('the symbolic link leads to no file; correct or remove it');
   }

@@ -23,33 +23,35 @@ import {
 export interface Setting<Value = unknown> {
   kind: Kind<Value>;
   default: Value;
-  /** What it does and when to change it: a few sentences of Markdown. */
+  /** What the setting does and when to change it: a few sentences of Markdown. */
   description: string;
   /**
-   * True: masked wherever settings are shown. `in part`: only a user and password in it are masked. Either can also be
-   * read from the file that the variable `…_FILE` names.
+   * True: the value is masked wherever settings are shown. `in part`: only a user and password in the value are masked.
+   * Both kinds can also be read from the file that the variable `…_FILE` names.
    */
   secret?: true | 'in part';
-  /** Variables of a standard that set it too, the strongest first. The variable of this program takes precedence. */
+  /** Standard variables that set it, too, in order of precedence. The variable of this program comes before them. */
   standardVariables?: readonly StandardVariable[];
 }
 
 export interface StandardVariable {
   name: string;
-  /** Converts its text to that of the variable of this program. Null: this text does not set it. */
+  /** Converts the text to that of this program's variable. Null: the text does not set the setting. */
   convert?: (text: string) => string | null;
 }
 
-/** An origin without a path, `=` and a protocol. */
+/** Matches an origin without a path, `=` and a protocol. */
 const PROTOCOL_FOR = /^https?:\/\/[^/=\s]+=(auto|jsonrpc|json2)$/;
-/** 32 bytes in base64, padded. */
+/** Matches 32 bytes in base64, padded. */
 const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
 const HOUR_MS = 3_600_000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-/** A name without blanks and separators, `=`, and a value with escapes, as in the variables of OpenTelemetry. */
+/**
+ * True for a name without blanks and separators, `=`, and a value with escapes, as in the variables of OpenTelemetry.
+ */
 const isNameWithValue = (text: string) => /^[^=,\s]+=[^\r\n]*$/.test(text);
 const isCollectorUrl = (text: string) => {
   const url = URL.parse(text);
@@ -206,7 +208,7 @@ export const SETTINGS = {
     description: 'Number of minutes after its approval within which a call can be sent.',
   }),
   'approvals.callBytesMax': define({
-    // They are sealed in one piece, which must not block the event loop.
+    // The arguments are sealed in one piece, which must not block the event loop.
     kind: bytes(MIB),
     default: 64 * KIB,
     description:
@@ -485,7 +487,7 @@ type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]['default']
 
 type GroupOf<Name extends SettingName> = Name extends `${infer Group}.${string}` ? Group : never;
 
-/** Read-only: `settings.http.port` and so on, and `settings.workers`, which has no group. */
+/** Read-only values: `settings.http.port` and so on, and `settings.workers`, which has no group. */
 export type Settings = {
   readonly [Group in GroupOf<SettingName>]: {
     readonly [Name in SettingName as Name extends `${Group}.${infer Key}` ? Key : never]: SettingValue<Name>;
@@ -494,7 +496,7 @@ export type Settings = {
   readonly [Name in Exclude<SettingName, `${string}.${string}`>]: SettingValue<Name>;
 };
 
-/** Widens the type of the default to that of the kind: `number`, not `8787`. */
+/** Widens the type of the default to the type of the kind: `number`, not `8787`. */
 function define<Value>(setting: Setting<Value>): Setting<Value> {
   return setting;
 }

@@ -42,7 +42,7 @@ function load({ yaml = '', env = {}, argv = [] }: { yaml?: string; env?: object;
   });
 }
 
-/** The errors of the file, after its name. */
+/** The errors of the file, each without the file's name. */
 function listErrors(): string[] {
   const loaded = load();
   if (loaded.ok) throw new Error('the settings were accepted');

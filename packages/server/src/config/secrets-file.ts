@@ -1,6 +1,6 @@
 /**
  * The file secrets.yaml beside a SQLite database: `serve` creates it at a first start on a terminal, and every command
- * reads it. Says where it is, refuses one that others may read or have written, and writes it. Creates no secret.
+ * reads it. Finds its path, refuses a file that other users may read or have written, and writes it. Creates no secret.
  */
 import {
   closeSync,
@@ -27,7 +27,9 @@ import type { SettingName } from './schema.ts';
 export type FileSecrets = { readonly [Name in (typeof FILE_SECRETS)[number]]?: string };
 const FILE_SECRETS = ['admin.token', 'vault.masterKey'] as const satisfies readonly SettingName[];
 
-/** Path of the file for a store, relative to the working directory as the store's own is; null: it has none. */
+/**
+ * Path of the file for a store, relative to the working directory like that of the store; null if the store has none.
+ */
 export function locateSecretsFile(storeUrl: string): string | null {
   const database = findEngine(storeUrl).findFile(storeUrl);
   return database === null ? null : join(dirname(database), 'secrets.yaml');
@@ -36,14 +38,14 @@ export function locateSecretsFile(storeUrl: string): string | null {
 /** A file that must not be used. The message says what to do. */
 class UnsafeFileError extends Error {}
 
-/** Reads the settings of the file. `label` is its name in sources. */
+/** Reads the settings of the file. `label` names the file in sources. */
 export function readSecretsFile(path: string, label: string): Reading {
   let text: string;
   try {
     text = readPrivateFile(path);
   } catch (error) {
     const isUnsafe = error instanceof UnsafeFileError;
-    // Also if this user may not look into the folder: commands that need no store work there, too.
+    // The file also counts as absent if this user may not read the folder, so that commands without a store work there.
     if (!isUnsafe && !existsSync(path)) return { given: [], errors: [] };
     const message = isUnsafe ? error.message : `${explainReadError(error)}; ${OWN_USER}`;
     return { given: [], errors: [{ source: label, message }] };
@@ -63,7 +65,7 @@ export function readSecretsFile(path: string, label: string): Reading {
   };
 }
 
-/** Creates the file, whole or not at all. False: there is one already. Throws as `writeFileSync` does. */
+/** Creates the file, whole or not at all. Returns false if the file exists already. Throws as `writeFileSync` does. */
 export function createSecretsFile(path: string, secrets: FileSecrets): boolean {
   const draft = nameDraft(path);
   try {
@@ -74,7 +76,7 @@ export function createSecretsFile(path: string, secrets: FileSecrets): boolean {
     } finally {
       closeSync(file);
     }
-    // Unlike a rename, it fails if another process has created the file in the meantime.
+    // Unlike a rename, a link fails if another process has created the file in the meantime.
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -85,13 +87,13 @@ export function createSecretsFile(path: string, secrets: FileSecrets): boolean {
   }
 }
 
-/** The checks apply to the opened file, which nobody can exchange then. */
+/** Reads the file after checks, which apply to the opened file, so that nobody can exchange it meanwhile. */
 function readPrivateFile(path: string): string {
   const file = openWithoutLink(path);
   try {
     const found = fstatSync(file);
     if (!found.isFile()) throw new UnsafeFileError('this is no regular file; remove it');
-    // Windows has neither.
+    // Windows has neither user ids nor modes.
     if (process.getuid !== undefined) {
       if (found.uid !== process.getuid()) {
         throw new UnsafeFileError(
@@ -110,7 +112,7 @@ function readPrivateFile(path: string): string {
   }
 }
 
-/** Does not wait for a writer if it is a pipe. */
+/** Opens no symbolic link. Does not wait for a writer if the file is a pipe. */
 function openWithoutLink(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));

@@ -1,4 +1,4 @@
-/** A fault of the settings or the environment that an operator must fix. Its message says how. */
+/** A mistake in the settings or the environment that the operator must correct. The message says how. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

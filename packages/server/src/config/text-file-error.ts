@@ -1,2 +1,5 @@
-/** A file that is not read although it is there. The message is for the source of the setting, and shows no path. */
+/**
+ * A file that exists but cannot be used as text. The message is shown with the source of the setting, and contains no
+ * path.
+ */
 export class TextFileError extends Error {}

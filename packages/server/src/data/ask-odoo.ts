@@ -1,6 +1,6 @@
 /**
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
- * policy, limits and audit apply to it as to any other.
+ * policy, limits and audit apply as to any other call.
  */
 
 import { AnswerCollector } from '@erp-proxy/async/streams';
@@ -9,7 +9,7 @@ import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-
 import { Denial } from '../execute/terms/denial.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
-/** One call on the model and server of the request. */
+/** One call on the model and the server that the request names. */
 export interface Question {
   method: string;
   /** JSON text of the positional arguments. Default: none. */
@@ -18,19 +18,19 @@ export interface Question {
   keyword: Readonly<Record<string, Uint8Array | string>>;
 }
 
-/** Why there is no result. */
+/** Why a call has no result. */
 export type QuestionFailure =
-  /** A whole answer with an error and the `id` of the request. */
+  /** An error answer as a whole, with the `id` of the request. */
   | { status: number; headers: Record<string, string>; error: Uint8Array }
   /** `isTooLarge`: the answer is larger than the maximum. */
   | { denial: Denial; isTooLarge?: true };
 
-/** The JSON text of the result, or why there is none. `facts`: null for an answer of no call. */
+/** The JSON text of the result, or why there is none. `facts`: null if no call was sent. */
 export type QuestionAnswer =
   | { result: Uint8Array; headers: Record<string, string>; facts: AnswerFacts | null }
   | QuestionFailure;
 
-/** Rejects never. An answer of more than `bytesMax` is denied. */
+/** Never rejects. An answer of more than `bytesMax` becomes a denial. */
 export async function askOdoo(
   runner: CallRunner,
   request: DataRequest,
@@ -55,13 +55,13 @@ export async function askOdoo(
   return result === null ? { status, headers, error: bytes } : { result, headers, facts };
 }
 
-/** The body of an execute call on the model and server of the request, with its `id`. */
+/** Builds the body of an execute call on the model and the server of the request, with the request's `id`. */
 export function buildCall(request: DataRequest, { params = '[]', ...question }: Question): Uint8Array {
   const { head, tail } = frameCall(request, question);
   return joinParts([head, params, tail]);
 }
 
-/** The bytes of such a body before and after its `params`. */
+/** The bytes of an execute call before and after its `params`. */
 export function frameCall(
   request: DataRequest,
   { method, keyword }: Omit<Question, 'params'>,
@@ -82,19 +82,22 @@ function joinParts(parts: readonly (Uint8Array | string)[]): Uint8Array {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
-/** The envelope is ours: `result` is its last member, unless the answer is an error. A long value is not read here. */
+/**
+ * The span of `result`; null for an error. The proxy has made the envelope: `result` is its last member. Does not read
+ * the value, which can be long.
+ */
 function findResult(bytes: Uint8Array): Uint8Array | null {
   const envelope = { kind: 'object', start: 0, end: bytes.length } as const;
   const id = readMembers(bytes, envelope, MEMBERS_BEFORE_RESULT).at(-1);
   if (id === undefined) return null;
   const start = id.value.end + RESULT_START.length;
   if (!RESULT_START.equals(bytes.subarray(id.value.end, start))) return null;
-  // White space may follow the envelope. A native search finds its end fast, however much that is.
+  // White space may follow the envelope. A native search finds its end fast, however long the white space is.
   const end = bytes.lastIndexOf(CLOSE_OBJECT);
   return end > start ? bytes.subarray(start, end) : null;
 }
 
-/** `jsonrpc` and `id`. */
+/** The members before `result`: `jsonrpc` and `id`. */
 const MEMBERS_BEFORE_RESULT = 2;
 const RESULT_START = Buffer.from(',"result":');
 const CLOSE_OBJECT = 0x7d;

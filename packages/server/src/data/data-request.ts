@@ -1,5 +1,6 @@
 /**
- * Reads the body of a route that moves data. Members that go into calls on Odoo stay byte spans: the calls check them.
+ * Reads the body of a route that moves data. Members that become a part of calls on Odoo stay byte spans: the pipeline
+ * checks them with the calls.
  */
 
 import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
@@ -17,7 +18,7 @@ import {
 import { Denial } from '../execute/terms/denial.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
-/** A body whose own members are valid. */
+/** A request whose own members are valid. */
 export interface DataRequest {
   /** The bytes that the spans refer to. */
   readonly bytes: Uint8Array;
@@ -29,12 +30,12 @@ export interface DataRequest {
 
 const SHARED_MEMBERS = ['id', 'model_id', 'erp_instance'];
 const DEPTH_MAX = 100;
-/** The body is parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing the body at once does not keep other callers waiting for long. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads the members that all routes have. `more`: the further members of this route. `what`: where the text comes from,
- * for errors. The denial goes with the `id` of the body.
+ * Reads the members that all routes have. `more`: the further members of this route. `what`: names the source of the
+ * text in errors. A denial is answered with the `id` of the body.
  */
 export function readDataRequest(
   bytes: Uint8Array,
@@ -57,7 +58,7 @@ export function readDataRequest(
   );
   if (model instanceof Denial) return { id, denial: model };
   for (const { name, value } of members) {
-    // The id only goes back to the caller.
+    // `id` may contain lone surrogates, because it is only sent back to the caller.
     const half = name === 'id' ? undefined : checkCharacters(bytes, value, name);
     if (half !== undefined) return { id, denial: half };
   }
@@ -76,7 +77,9 @@ export function readMemberBytes(request: DataRequest, name: string): Uint8Array 
   return value === undefined ? null : request.bytes.subarray(value.start, value.end);
 }
 
-/** The denial of a wrong `limit`, of the type that a call has for its own. `rule` continues the sentence about it. */
+/**
+ * The denial of a wrong `limit`. Its type is that of a wrong `limit` in a call. `rule` ends the sentence "`limit` …".
+ */
 export function denyLimit(rule: string): Denial {
   return new Denial('invalid_params', `\`limit\` ${rule}`, { path: 'limit' });
 }

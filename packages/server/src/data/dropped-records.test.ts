@@ -1,11 +1,11 @@
-/** Records behind those that Odoo has searched and then dropped. */
+/** Finds records after those that Odoo has searched and then dropped. */
 import { expect, test } from 'vitest';
 import { listIds } from './changes/list-ids.ts';
 import { QUERY } from './changes/read-changes.fixture.ts';
 import type { Ask } from './changes/terms.ts';
 import { findAcrossDropped } from './dropped-records.ts';
 
-/** A table with records 1 to 2,000,000, of which these are visible. An answer holds at most `rowsMax` of them. */
+/** A table of 2,000,000 records, of which only `visible` are visible. An answer holds at most `rowsMax` of them. */
 function search(visible: readonly number[], rowsMax = Number.POSITIVE_INFINITY) {
   const limits: number[] = [];
   const ask = async (limit: number) => {

@@ -1,9 +1,9 @@
 /**
- * Models that search as many records as a call asks for, and then drop those that the user may not see. A page of them
- * can be short, or empty, although further records are visible (docs/odoo-facts.md#dropped-after-limit).
+ * Models whose search finds as many records as the call asks for, and then drops those that the user may not see. A
+ * page of them can be short or empty although further records are visible (docs/odoo-facts.md#dropped-after-limit).
  */
 
-/** The models of Odoo 14 to 19 whose `_search` does so. */
+/** The models of Odoo 14 to 19 whose `_search` drops records after applying the limit. */
 const MODELS: ReadonlySet<string> = new Set(['mail.message', 'mail.activity', 'mail.scheduled.message']);
 
 export function dropsRecords(model: string): boolean {
@@ -14,16 +14,16 @@ const LIMIT_MIN = 1_000;
 const LIMIT_MAX = 1_000_000;
 const GROWTH = 32;
 
-/** The answer to a question with a limit. */
+/** The answer to a search with a limit. */
 export type GapAnswer<Row, Failed> =
-  /** `isCapped`: fewer records were searched than the limit says. */
+  /** `isCapped`: Odoo searched fewer records than the limit says. */
   | { first: Row | null; isCapped: boolean }
-  /** `isTooLarge`: a lower limit may work. */
+  /** `isTooLarge`: true if a lower limit may work. */
   | { failed: Failed; isTooLarge: boolean };
 
 /**
- * Finds the first visible record behind dropped ones, by questions whose limit grows up to a million. Null: there is
- * none among them.
+ * Finds the first visible record after dropped ones, by searches whose limit grows up to a million. Null if none of
+ * these records is visible.
  */
 export async function findAcrossDropped<Row, Failed>(
   ask: (limit: number) => Promise<GapAnswer<Row, Failed>>,

@@ -12,16 +12,16 @@ import {
 
 const SLICE_BYTES = 128 * 1024;
 
-/** Finds the end of a value like skipValue. A promise only for a long one. */
+/** Finds the end of a value like skipValue. Returns a promise only for a long value. */
 export function findEnd(bytes: Uint8Array, start: number): number | Promise<number> {
   const sliceEnd = start + SLICE_BYTES;
-  // Numbers and words need no view of the slice.
+  // Numbers and words are short: no need for a view of the slice.
   if (sliceEnd >= bytes.length || isScalar(bytes, start)) return skipValue(bytes, start);
   const end = skipValue(bytes.subarray(0, sliceEnd), start);
   return end < sliceEnd ? end : runSlices(skipValueInSlices(bytes, start, SLICE_BYTES));
 }
 
-/** Lists the members of an object like readMembers. The name of a member with an unusually long name is empty. */
+/** Lists the members of an object like readMembers. An unusually long name is replaced by an empty one. */
 export function listMembers(
   bytes: Uint8Array,
   object: JsonSpan,

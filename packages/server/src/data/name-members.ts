@@ -1,23 +1,20 @@
-/**
- * Names members as the caller of a route that moves data did, in an error about the call that was built from them.
- * Pure.
- */
+/** Restores the caller's names of members in an error about the call that a data route has built from them. Pure. */
 import { viewAsBuffer } from '@erp-proxy/json';
 
 const ERROR_START = ',"error":';
-/** What a text names, or the member `path`. */
+/** Names of members, quoted in a text or as the member `path`. */
 const ARGUMENT = /(`|"path":")keyword\.(?=context\b|fields\b)/g;
 const POSITIONAL = /(`|"path":")params\[[01]\]/g;
 /** The domain of an example, within the list of positional arguments. */
 const EXAMPLE = /in `params` `\[(\[\[.*?\]\])\]`/g;
 
 /**
- * `answer`: a whole answer with an error. Its `id`, which the caller chose, stays as it is. `positional`: the member
+ * `answer`: an error answer as a whole. Its `id`, which the caller chose, stays unchanged. `positional`: the member
  * that became one of the positional arguments.
  */
 export function nameMembers(answer: Uint8Array, positional: 'domain' | 'record' | 'values'): Uint8Array {
   const bytes = viewAsBuffer(answer);
-  // The quotes of a text in `id` are escaped.
+  // Cannot match within `id`, where quotes in a text are escaped.
   const start = bytes.indexOf(ERROR_START);
   if (start < 0) return answer;
   const error = bytes.toString('utf8', start);

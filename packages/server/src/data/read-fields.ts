@@ -8,10 +8,10 @@ import { type DataRequest, findGiven } from './data-request.ts';
 /** The names that Odoo accepts for fields (docs/odoo-facts.md#field-names). */
 const FIELD_NAME = /^[a-z_][a-z0-9_$]{0,62}$/i;
 const FIELD_NAME_BYTES_MAX = 400;
-/** More than any model of Odoo's own modules has. */
+/** More fields than any model of Odoo's own modules has. */
 const FIELDS_MAX = 1000;
 
-/** The names in `fields`, at least one, each once, in their order. `what`: what the fields are for, for errors. */
+/** The names in `fields`: at least one, each once, in their order. `what`: purpose of the fields, for errors. */
 export function readFields(data: DataRequest, what: string): readonly string[] | Denial {
   const { bytes } = data;
   const value = findGiven(data, 'fields');
@@ -29,7 +29,7 @@ export function readFields(data: DataRequest, what: string): readonly string[] |
   return names.size === 0 ? invalid('fields', `\`fields\` is empty: give ${rule}.`) : [...names];
 }
 
-/** Adds the name to `names`, or returns why it cannot be read. */
+/** Adds the name to `names`, or returns a denial. */
 function checkField(bytes: Uint8Array, element: JsonSpan, names: Set<string>): Denial | null {
   const path = `fields[${names.size}]`;
   if (names.size === FIELDS_MAX)

@@ -4,10 +4,10 @@ import { isEmptyArray, type JsonSpan, joinParts, readKind, readMembers, setMembe
 import { describe, invalid } from '../execute/call/read-members.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 
-/** Calls accept as many. */
+/** Maximum members of a context, which is that of calls. */
 const MEMBERS_MAX = 1000;
 
-/** `context`: JSON text, or null. `values`: JSON texts by name. The call checks the other members. */
+/** `context`: JSON text, or null. `values`: JSON texts by name. Other members are checked when the call is sent. */
 export function setContextMembers(
   context: Uint8Array | null,
   values: ReadonlyMap<string, string>,
@@ -22,7 +22,7 @@ export function setContextMembers(
   return joinParts(bytes, setMembers(span, members, parts));
 }
 
-/** As in an execute call (docs/execute.md#context). */
+/** True for `false` and `[]`, which an execute call treats as no context, too (docs/execute.md#context). */
 function isLeftOut(context: Uint8Array): boolean {
   const span = readSpan(context);
   return span.kind === 'false' || isEmptyArray(context, span);

@@ -1,4 +1,6 @@
-/** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
+/**
+ * Checks database, user and key: which of them is wrong, if Odoo reports it, who the user is, and when the key expires.
+ */
 
 import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
@@ -26,7 +28,7 @@ import { findOwner } from './find-user.ts';
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 
 interface CredentialsDeps extends ExamineDeps {
-  /** Receives each check as soon as it is found. */
+  /** Called with each check as soon as it is found. */
   note: (check: ExaminationCheck) => void;
   clean: CleanText;
 }
@@ -106,7 +108,8 @@ async function explainRefusal(
   if (type === 'database_missing') {
     return [failDatabase(db)];
   }
-  // Users may read these fields of their own record. If a rule forbids it, the credentials were accepted.
+  // The check reads fields that users may read of their own record. An access error by a rule means that the
+  // credentials were accepted.
   if (type !== 'access_denied') {
     return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${deps.clean(message)}`)];
   }
@@ -140,7 +143,7 @@ async function readUser(
   return { user, check: { name: 'user', state: 'ok', text } };
 }
 
-/** The keys of the user, or why they are unknown. `no dates`: this version of Odoo has no expiry dates. */
+/** The API keys of the user, or why they are unknown. `no dates`: this version of Odoo has no expiry dates. */
 async function readKeys(reply: Reply, now: number): Promise<OdooKey[] | 'no dates' | 'unknown'> {
   if (!(reply instanceof Denial) && reply.kind === 'fault') {
     return reply.fault.data['type'] === 'query_invalid' ? 'no dates' : 'unknown';
@@ -172,18 +175,18 @@ function describeExpiry(
   return { key: { expires_at: at, is_expiry_known: true }, check: { name: 'expiry', state: 'ok', text } };
 }
 
-/** The value of a result; undefined if the reply has none. */
+/** Reads the value of a result; undefined if the reply has none. */
 async function readValue(reply: Reply): Promise<unknown> {
   if (reply instanceof Denial || reply.kind !== 'result') return undefined;
   const { pieces, rest, tail } = reply;
   const more = rest === null ? Buffer.alloc(0) : await readRest(rest);
   if (more === null) return undefined;
   const text = Buffer.concat([...pieces, more]).toString();
-  // Without a tail it ends with the closing brace of the envelope.
+  // If there is no tail, the text ends with the closing brace of the envelope.
   return parseJson(tail.length > 0 ? text : text.replace(/\}\s*$/, ''));
 }
 
-/** Null if it breaks off, or is too long for an answer to these questions. */
+/** Null if the reply breaks off, or is too long for an answer to these questions. */
 async function readRest(rest: ByteStream): Promise<Uint8Array | null> {
   try {
     return await readStream(rest, ANSWER_BYTES_MAX);

@@ -1,8 +1,8 @@
-/** What the checks of a server need: the parts of a call, and the operator's egress setting. */
+/** The parts that the checks of a server need: those of a call, and the operator's egress setting. */
 import type { MethodDeps } from '../execute/upstream/send-method.ts';
 
 export interface ExamineDeps extends MethodDeps {
-  /** The setting `egress.allow`, to suggest a missing entry. */
+  /** The setting `egress.allow`, so that a missing entry can be suggested. */
   allow: readonly string[];
   /** Milliseconds since 1970. */
   clock: () => number;

@@ -4,7 +4,7 @@ import type { EgressFailure } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { fail } from './fail.ts';
 
-/** `failure` null: the server has answered. */
+/** `failure`: null if the server has answered. */
 export function examineWay(
   failure: Pick<EgressFailure, 'reason' | 'detail'> | null,
   origin: string,
@@ -79,7 +79,8 @@ function explainFailure(
 }
 
 /**
- * Empty if an entry for the origin is not sufficient. The address of cloud metadata, for example, needs its own entry.
+ * Suggests a setting that allows the origin. Empty if an entry for the origin would not be sufficient: the address of
+ * cloud metadata, for example, needs its own entry.
  */
 function suggestEntry(origin: string, allow: readonly string[]): string {
   const helps = !allow.includes(origin) && parseEgressPolicy([origin]).errors.length === 0;

@@ -1,6 +1,6 @@
 /**
- * Checks whether calls to an Odoo server work. It uses the egress rules, choice of protocol, requests and fault
- * classification of calls. Its requests only read.
+ * Checks whether calls to an Odoo server work. Uses the same egress rules, choice of protocol, requests and fault
+ * classification as calls. Its requests only read.
  */
 
 import { ABORTED } from '@erp-proxy/async/tasks';
@@ -24,9 +24,9 @@ import { findUser } from './find-user.ts';
 
 export interface Examined {
   target: Target;
-  /** False: only the address of the server is known. */
+  /** False if only the address of the server is known. */
   hasCredentials: boolean;
-  /** Login of the user, by which the id is found; null: the target has the id. */
+  /** Login of the user, to find the id by it; null if the target has the id. */
   login: string | null;
   /** Time limit of each request. */
   timeoutMs: number;
@@ -108,7 +108,7 @@ async function examine(
     return conclude({ version });
   }
   const facts = await examineCredentials({ ...target, userId }, spoken, deadline, { ...deps, note, clean });
-  // Without /jsonrpc, the user is that of the key.
+  // Without /jsonrpc, the login is not checked: the user is that of the key.
   const isOther = login !== null && facts.user !== null && facts.user.login !== clean(login);
   if (isOther && !spoken.jsonrpc)
     note(fail('user', `the key is that of ${facts.user?.login}, not of ${clean(login)}`));
@@ -116,8 +116,8 @@ async function examine(
 }
 
 /**
- * The version, or why it is unknown. `failure`: the server could not be reached. `unreadable`: it does not answer with
- * HTTP.
+ * Asks for the version, or why it is unknown. `failure`: the server could not be reached. `unreadable`: its answer is
+ * not HTTP.
  */
 async function askVersion(target: Target, timeoutMs: number, deadline: Deadline, { egress }: ExamineDeps) {
   let failure: EgressFailure | null = null;
@@ -135,7 +135,7 @@ async function askVersion(target: Target, timeoutMs: number, deadline: Deadline,
       isReadable = true;
       return answer;
     }
-    // A server that answers, but not as Odoo does, is reported below.
+    // Another program than Odoo has answered, which is reported below.
     if (answer.reason !== 'bad_response') failure = answer;
     return denyFailure(answer, READ_ONLY, deadline);
   });
@@ -143,7 +143,7 @@ async function askVersion(target: Target, timeoutMs: number, deadline: Deadline,
   return { version, failure: failure as EgressFailure | null, unreadable };
 }
 
-/** The protocols that calls would use: by the settings, or as the server supports them. */
+/** The protocols that calls would use: the one of the settings, or those that the server supports. */
 async function findProtocols(
   target: Target,
   deadline: Deadline,

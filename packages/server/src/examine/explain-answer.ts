@@ -1,4 +1,4 @@
-/** Explains a denial to the operator of a server, without the members of a call, which an examination lacks. */
+/** Explains a denial to the operator of a server. Does not name members of a call: an examination has none. */
 import type { Denial } from '../execute/terms/denial.ts';
 import { FirewallRefusal } from '../execute/upstream/upstream-status.ts';
 

@@ -1,4 +1,4 @@
-/** Checks that have failed. */
+/** Creates failed checks. */
 import type { ExaminationCheck } from '@erp-proxy/contract';
 
 export function fail(name: ExaminationCheck['name'], text: string): ExaminationCheck {

@@ -1,4 +1,7 @@
-/** Finds the id of a user: by the login over `/jsonrpc`, or by the key, which alone decides over `/json/2`. */
+/**
+ * Finds the id of a user: by the login over `/jsonrpc`, or by the key over `/json/2`, where the key alone decides the
+ * user.
+ */
 import type { ExaminationCheck } from '@erp-proxy/contract';
 import { fetchWhole } from '@erp-proxy/egress';
 import { classifyFault } from '@erp-proxy/odoo/faults';
@@ -17,7 +20,7 @@ import { fail, failDatabase } from './fail.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** The id, or the check that has failed. Odoo notes the sign-in as that of the user. */
+/** Returns the id, or the check that has failed. Odoo records a sign-in of the user. */
 export async function findUser(
   login: string,
   target: Target,
@@ -28,7 +31,7 @@ export async function findUser(
   const clean = createTextCleaner([target.apiKey]);
   if (jsonrpc) return signIn(login, target, deadline, deps);
   const owner = await findOwner(target, deadline, deps);
-  // If it is not told, the checks that follow say why.
+  // If the owner is unknown, the following checks say why.
   return owner === 'nobody' ? refuse(clean(login)) : (owner ?? target.userId);
 }
 
@@ -67,7 +70,7 @@ function refuse(login: string): ExaminationCheck {
   );
 }
 
-/** The user of the key, as `/json/2` tells it (docs/odoo-facts.md#json2-user). Null if it is unknown. */
+/** The user of the key, which `/json/2` tells (docs/odoo-facts.md#json2-user). Null if the user is unknown. */
 export async function findOwner(
   target: Target,
   deadline: Deadline,

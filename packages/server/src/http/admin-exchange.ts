@@ -1,6 +1,6 @@
 /**
- * Adapts a call that an administrator makes to the pipeline: the call is a member of the body, which has been read. The
- * exchange hides address and web origin of the administrator, because policies check those of the client.
+ * Passes a call by an administrator to the pipeline: the call is a member of the request's body, which has been read
+ * already. The exchange hides the administrator's address and web origin, because policies check those of the client.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
@@ -10,7 +10,7 @@ import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
 import { NodeResponse } from './node-response.ts';
 
-/** The headers of a call that hold here, too. `prefer` follows from the body. */
+/** The request headers that apply to the call. `prefer` follows from the body. */
 const HEADERS = new Set(['idempotency-key', APPROVAL_HEADER, 'x-request-timeout', 'traceparent']);
 
 export interface AdminExchangeOptions {

@@ -7,12 +7,12 @@ import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
 import type { HttpResponse } from './response.ts';
 
-/** What the writer takes from the request. */
+/** The properties of the request that the writer needs. */
 export interface AnsweredRequest {
   requestId: string;
   /** Origin of the page that sent the call; undefined if the caller is not a browser. */
   origin: string | undefined;
-  /** Null: uncompressed. */
+  /** Null if the answer must not be compressed. */
   encoding: Encoding | null;
 }
 
@@ -98,7 +98,7 @@ export class HttpAnswerWriter implements AnswerWriter {
     return encoder;
   }
 
-  /** Null: uncompressed. An answer with `no-transform` (RFC 9111 section 5.2.2.6) stays as it is. */
+  /** Null if the answer is not compressed, for example because of `no-transform` (RFC 9111 section 5.2.2.6). */
   #chooseEncoding(headers: AnswerHeaders): Encoding | null {
     return headers['cache-control']?.includes('no-transform') ? null : this.#request.encoding;
   }

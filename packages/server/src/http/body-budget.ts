@@ -1,10 +1,10 @@
 /**
- * Bounds the memory of request bodies: a large body is read only once there is room for it. Bodies get room in the
- * order in which they ask. Small ones need none.
+ * Bounds the memory of request bodies: a large body is read only when there is room for it. Bodies get room in the
+ * order of their requests. Small bodies need no room.
  */
 import { waitFor } from '@erp-proxy/async/tasks';
 
-/** Maximum wait for room. */
+/** Maximum time for which a body waits for room. */
 const WAIT_MS = 10_000;
 
 interface Waiting {
@@ -17,7 +17,7 @@ export class BodyBudget {
   #takenBytes = 0;
   readonly #waiting: Waiting[] = [];
 
-  /** A single body is never larger than `bytesMax`. */
+  /** Every single body must fit into `bytesMax`. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -26,7 +26,7 @@ export class BodyBudget {
     return this.#takenBytes;
   }
 
-  /** Resolves to false if there is no room in time, or after the signal. */
+  /** Resolves to false if there is no room in time, or if the signal aborts. */
   async take(bytes: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#waiting.length === 0 && this.#hasRoom(bytes)) {
@@ -42,7 +42,7 @@ export class BodyBudget {
     if (index >= 0) {
       this.#waiting.splice(index, 1);
       this.#giveRoom();
-    } else this.giveBack(bytes); // It got the room in the same turn.
+    } else this.giveBack(bytes); // The room was given in the same turn, after the wait ended.
     return false;
   }
 
@@ -68,7 +68,7 @@ export class BodyBudget {
   }
 }
 
-/** The room of one body. */
+/** The room that one body has taken. */
 export class BodyRoom {
   readonly #budget: BodyBudget;
   #bytes = 0;
@@ -78,7 +78,7 @@ export class BodyRoom {
     this.#budget = budget;
   }
 
-  /** Called once. Resolves to false if there is no room in time, after the signal, or after `release`. */
+  /** Call it once. Resolves to false if there is no room in time, if the signal aborts, or after `release`. */
   async take(bytes: number, signal: AbortSignal): Promise<boolean> {
     if (!(await this.#budget.take(bytes, signal))) return false;
     this.#bytes = bytes;

@@ -1,6 +1,6 @@
 /**
- * Collects the pieces of a request's body. A large body goes into memory that the thread for large calls reads too.
- * Does not interpret the bytes.
+ * Collects the pieces of a request's body. A large body is collected in memory that the thread for large calls can
+ * read, too. Does not interpret the bytes.
  */
 
 import { isLarge, SharedCollector } from '@erp-proxy/async/shared-bytes';
@@ -9,7 +9,7 @@ import { PieceCollector } from '@erp-proxy/async/streams';
 export class BodyCollector {
   readonly #bytesMax: number;
   readonly #pieces = new PieceCollector();
-  /** Null while the body is small. */
+  /** Memory that threads share; null while the body is small. */
   #shared: SharedCollector | null = null;
 
   constructor(bytesMax: number) {
@@ -20,7 +20,7 @@ export class BodyCollector {
     return (this.#shared ?? this.#pieces).length;
   }
 
-  /** There must not be more than `bytesMax` bytes. */
+  /** Adds a piece. The body must not exceed `bytesMax` bytes. */
   add(piece: Uint8Array): void {
     if (this.#shared !== null) {
       this.#shared.add(piece);
@@ -32,7 +32,7 @@ export class BodyCollector {
     this.#shared.add(this.#pieces.join());
   }
 
-  /** All bytes so far. */
+  /** Returns all bytes so far. */
   join(): Uint8Array {
     return (this.#shared ?? this.#pieces).join();
   }

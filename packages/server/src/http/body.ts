@@ -1,4 +1,4 @@
-/** The rules for request bodies: which may be read, and the denial of one that is not. Does not interpret the body. */
+/** The rules for request bodies: which bodies may be read, and the denials of others. Does not interpret the body. */
 import { Denial } from '../execute/terms/denial.ts';
 
 /** Headers that describe a body. */
@@ -9,7 +9,10 @@ export interface BodyHeaders {
   contentLength: string | number | undefined;
 }
 
-/** Returns the reason why the body must not be read; null if it may be. `kind` `bytes`: of any media type. */
+/**
+ * Returns the reason why the body must not be read; null if it may be. With the `kind` `bytes`, any media type is
+ * allowed.
+ */
 export function denyBody(
   headers: BodyHeaders,
   bytesMax: number,
@@ -32,7 +35,7 @@ export const LATE_BODY = new Denial(
   { headers: { connection: 'close' } },
 );
 
-/** Other large bodies have taken the memory for bodies (http.bodiesBytesMax). */
+/** The denial of a body for which there is no memory: other large bodies have taken it (http.bodiesBytesMax). */
 export const NO_ROOM = new Denial(
   'overloaded',
   'The proxy holds as many large bodies as it has memory for. Send the call again in 1 s. The call was not run.',
@@ -66,5 +69,5 @@ function isJson(contentType: string | undefined): boolean {
   return true;
 }
 
-/** A parameter, or an empty one (RFC 9110 section 5.6.6). Whitespace around `=` is accepted. */
+/** Matches a parameter, or an empty one (RFC 9110 section 5.6.6). Accepts white space around `=`. */
 const PARAMETER = /\s*;\s*(?:([\w!#$%&'*+.^`|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[\w!#$%&'*+.^`|~-]+)\s*)?/y;

@@ -1,6 +1,6 @@
 /**
  * Answers what Node cannot parse as a request: bytes that are not HTTP, a head that is too long, or a request that is
- * too slow. Such a client gets one error in our format, then the connection is closed.
+ * too slow. The client gets one error in the proxy's format, then the connection is closed.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,12 +10,12 @@ import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
 /**
- * `_httpMessage` is the response that Node currently sends on a connection. Node's own `clientError` handler uses it
- * too.
+ * `_httpMessage` is the response that Node currently sends on a connection. Node's own handler of `clientError` uses
+ * it, too.
  */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** Node emits `clientError` again for each further piece that such a client sends. */
+/** Connections that were answered: Node emits `clientError` again for each further piece from the client. */
 const brokenSockets = new WeakSet<Socket>();
 
 /** Listener for Node's `clientError`; answers each connection once. */
@@ -28,7 +28,7 @@ export function handleBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSo
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const pending = socket._httpMessage;
   if (error.code !== 'ECONNRESET' && pending?.req.complete) {
-    // The answer to an earlier request must be sent first: the client would take ours for it.
+    // The answer to an earlier request must be sent first: otherwise the client would take the error for that answer.
     pending.once('finish', () => answerBrokenRequest(error, socket));
     return;
   }

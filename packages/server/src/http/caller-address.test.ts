@@ -1,4 +1,4 @@
-/** The address of a caller is the same for a plain call as for one that passes the router. */
+/** The address of a caller is the same, whether a call is served directly on the connection or passes the router. */
 import type { Socket } from 'node:net';
 import fastify from 'fastify';
 import { expect, test } from 'vitest';

@@ -16,7 +16,7 @@ export function createAddressFinder(trustProxy: readonly string[]): FindAddress 
   return (socket, headers) => {
     const forwarded = headers.get('x-forwarded-for');
     if (forwarded === undefined) return findPeer(socket);
-    // All that the library reads of a request.
+    // The only members of a request that the library reads.
     const request: unknown = {
       socket: { remoteAddress: findPeer(socket) },
       headers: { 'x-forwarded-for': dropPorts(forwarded) },
@@ -25,7 +25,7 @@ export function createAddressFinder(trustProxy: readonly string[]): FindAddress 
   };
 }
 
-/** Makes `request.ip` of Fastify the same address. */
+/** Removes the ports before Fastify reads the header, so that `request.ip` is the same address. */
 export function dropForwardedPorts(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const forwarded = headers['x-forwarded-for'];
@@ -36,7 +36,7 @@ export function dropForwardedPorts(app: FastifyInstance): void {
 
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|"?\[([\da-f:.]+)\](?::\d+)?"?)$/i;
 
-/** Some reverse proxies, such as Azure's Application Gateway, write `203.0.113.7:50123`. */
+/** Removes ports, which some reverse proxies write, such as Azure's Application Gateway: `203.0.113.7:50123`. */
 function dropPorts(forwarded: string): string {
   if (!/[:[]/.test(forwarded)) return forwarded;
   const hops = forwarded.split(',').map((hop) => {
@@ -47,7 +47,7 @@ function dropPorts(forwarded: string): string {
   return hops.join(', ');
 }
 
-/** Empty if the caller has left already. */
+/** The address of the connection; empty if the caller has already left. */
 function findPeer(socket: Socket): string {
   return socket.remoteAddress ?? '';
 }

@@ -1,9 +1,9 @@
-/** The pages that clients of ODXProxy read. The routes of their calls are in call-routes.ts. */
+/** The pages for clients of ODXProxy. The routes of their calls are in call-routes.ts. */
 import type { FastifyInstance } from 'fastify';
 import { addPreflight, describeCors } from './cors.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 
-/** Clients want these texts. Our licence does not expire. */
+/** The texts that clients expect of a licence. Ours does not expire. */
 const LICENSE = { licensee: 'erp-proxy (MIT License)', valid_until: '2099-12-31', is_valid: true };
 
 export interface CompatiblePagesDeps extends MetricsRouteDeps {
@@ -12,14 +12,14 @@ export interface CompatiblePagesDeps extends MetricsRouteDeps {
 }
 
 export function addCompatiblePages(app: FastifyInstance, deps: CompatiblePagesDeps): void {
-  // Some clients read the members at the top level, others in `result`.
+  // The members are at the top level and in `result`, because clients differ in where they read them.
   const about = { build: 'erp-proxy', version: deps.version };
   addPage(app, '/_/about', { jsonrpc: '2.0', id: 'about', ...about, result: about });
   addPage(app, '/_/license', LICENSE);
   addMetricsRoute(app, '/_/metrics', deps);
 }
 
-/** Clients in web pages read it before their calls, some of them with the header of their key. */
+/** Adds a page that clients in web pages read before their calls, sometimes with the header of their key. */
 function addPage(app: FastifyInstance, path: string, page: object): void {
   app.get(path, (request, reply) => {
     reply.headers(describeCors(request.headers.origin));

@@ -1,6 +1,7 @@
 /**
  * Limits client connections, so that file descriptors are left for connections to Odoo, for the store and for files.
- * Without it, Node closes further connections unnoticed once the process has used all, and calls of the others fail.
+ * Without the limit, the process can use up all descriptors: Node then closes further connections unnoticed, and calls
+ * on the open ones fail.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
@@ -11,9 +12,9 @@ export interface ConnectionLimitOptions {
   onRefused: () => void;
 }
 
-/** Part of the free file descriptors that client connections may use. */
+/** Share of the free file descriptors that client connections may use. */
 const CLIENT_SHARE = 3 / 4;
-/** How long a refusal counts as the present state. */
+/** For how long a refusal is reported. */
 const RECENT_MS = 60_000;
 
 export class ConnectionLimit {
@@ -25,18 +26,18 @@ export class ConnectionLimit {
     this.#options = options;
   }
 
-  /** The maximum number of connections, if some were refused within the last minute; null otherwise. */
+  /** The maximum number of connections if some were refused within the last minute; null otherwise. */
   get refusedAbove(): number | null {
     return this.#options.nowMs() - this.#refusedAtMs < RECENT_MS ? this.#max : null;
   }
 
-  /** Without /proc (proc(5)), the server gets no limit. */
+  /** Sets the limit of the server. Without /proc (proc(5)) there is no limit. */
   apply(server: Server): void {
     this.#max = findConnectionsMax();
     if (this.#max === null) return;
     server.maxConnections = this.#max;
-    // Otherwise the workers would hand a connection to each other for as long as all of them are full. The types of
-    // Node lack it.
+    // Drops a connection above the maximum. Otherwise full workers would hand it to each other until one of them has
+    // room. Node's types lack this property.
     Object.assign(server, { dropMaxConnection: true });
     server.on('drop', () => {
       this.#refusedAtMs = this.#options.nowMs();

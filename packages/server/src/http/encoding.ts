@@ -4,13 +4,13 @@ import zlib from 'node:zlib';
 
 export type Encoding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
-/** Compressing a smaller answer costs more than sending it uncompressed. */
+/** Minimum size of an answer to compress: a smaller one takes less time uncompressed. */
 export const ENCODED_BYTES_MIN = 1024;
 
-/** Order of preference among encodings to which a client gives equal weight. */
+/** Preference among encodings to which a client gives equal weight. */
 const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip', 'deflate'];
 
-/** Clients send few different headers, so the choice for each is cached. */
+/** Cached choices by header: clients send few different ones. */
 const choices = new Map<string, Encoding | null>();
 const CHOICES_MAX = 500;
 
@@ -26,7 +26,7 @@ export function chooseEncoding(header: string | undefined): Encoding | null {
   return choice;
 }
 
-/** The encoding among those that exist, which are in order of preference; null: uncompressed. */
+/** Chooses among the offered encodings, which are in order of preference; null: uncompressed. */
 export function negotiateEncoding<Offered extends Encoding>(
   header: string | undefined,
   offered: readonly Offered[],
@@ -45,7 +45,7 @@ export function negotiateEncoding<Offered extends Encoding>(
 }
 
 const { constants } = zlib;
-/** Prefers speed to size: the proxy is near its callers and must not become the bottleneck. */
+/** Quality 4, which prefers speed to size: the proxy is near its callers and must not become the bottleneck. */
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 
 const compressors = {
@@ -55,7 +55,7 @@ const compressors = {
       params: BROTLI_PARAMS,
     }),
   zstd: promisify<zlib.InputType, Buffer>(zlib.zstdCompress),
-  // In the zlib format (RFC 9110 section 8.4.1.2).
+  // `deflate` is the zlib format (RFC 9110 section 8.4.1.2).
   deflate: promisify<zlib.InputType, Buffer>(zlib.deflate),
 };
 
@@ -64,7 +64,7 @@ export function encodeWhole(encoding: Encoding, bytes: Uint8Array): Promise<Buff
   return compressors[encoding](bytes);
 }
 
-/** A compressing stream that flushes after each write, so that a slow answer is not held back. */
+/** Creates a compressing stream that flushes after each write, so that a slow answer is not held back. */
 export function createEncoder(
   encoding: Encoding,
 ): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress | zlib.Deflate {

@@ -1,7 +1,7 @@
 /**
- * Closes the connection after the answer to a message of HTTP/1.0 with `transfer-encoding`. RFC 9112 section 6.1: such
- * a message counts as faulty framing, because a proxy before this one may not know where it ends. What follows it on
- * the connection is not served.
+ * Closes the connection after the answer to an HTTP/1.0 message with `transfer-encoding`. RFC 9112 section 6.1: the
+ * framing of such a message counts as faulty, because a proxy before this one may not know where it ends. Bytes after
+ * it on the connection are not served.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { decideReadiness, type HealthCheck } from '../observe/health.ts';
 
 export interface HealthRouteDeps {
-  /** Runs the checks that decide whether the process can take traffic; returns them by name. */
+  /** Runs the checks that decide whether the process can take traffic. Returns their results by name. */
   checkReadiness: () => Promise<Record<string, HealthCheck>>;
 }
 

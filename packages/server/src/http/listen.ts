@@ -4,14 +4,14 @@ import { StartError } from '../config/start-error.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
 
 /**
- * Connections that may wait to be accepted. With Node's default of 511, clients of a larger burst retry only after a
- * second.
+ * Maximum connections that wait to be accepted. With Node's default of 511, clients of a larger burst retry only after
+ * a second.
  */
 const BACKLOG = 4096;
 
 export interface ListenAddress {
   host: string;
-  /** 0: any free port. */
+  /** 0 for any free port. */
   port: number;
 }
 

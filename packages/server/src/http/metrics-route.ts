@@ -1,4 +1,4 @@
-/** The metrics in the text format of Prometheus. */
+/** Serves the metrics in the text format of Prometheus. */
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../observe/metrics.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The routes whose calls are made while they are answered, as one table: Fastify's routes and their part of the OpenAPI
- * document are generated from it.
+ * A table of the routes that make calls while they answer. Fastify's routes and their part of the OpenAPI document are
+ * generated from it.
  */
 import { EXPORT_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
@@ -18,7 +18,7 @@ import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
 import { EXPORT_EXAMPLE } from './openapi/data-examples.ts';
 import { exportAnswer, exportCall } from './openapi/data-schemas.ts';
 
-/** What serves the routes. */
+/** The services that answer the routes. */
 export interface MultiCallServices {
   mcp: Mcp;
   changes: Changes;
@@ -28,18 +28,18 @@ export interface MultiCallServices {
 /** A `POST` route. */
 export interface MultiCallRoute extends MultiCallTerms {
   path: string;
-  /** The same route by another path, which the OpenAPI document does not have. */
+  /** A second path of the route, which the OpenAPI document does not have. */
   alias?: string;
   /** Answers the request, or returns why it is refused as a whole. */
   serve(runner: CallRunner, services: MultiCallServices): Promise<Denial | null>;
-  /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
+  /** Name of the operation in generated clients. Like the members below, it is for the OpenAPI document. */
   id: string;
   summary: string;
-  /** The shape of the body. Default: any object. */
+  /** Schema of the body. Default: any object. */
   shape?: z.ZodType;
   /** An example of the body, or of the call in `x-erp-call` if the body is a file. */
   example: object;
-  /** `schema` and `example` are of the first type. Default: any object, if that is JSON. */
+  /** `schema` and `example` describe the first type. The default schema for JSON is any object. */
   answer: { description: string; types: readonly string[]; schema?: z.ZodType; example?: string };
   /** True if the header `prefer` has an effect. */
   takesPreferences?: true;

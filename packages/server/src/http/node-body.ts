@@ -7,7 +7,7 @@ import { BodyCollector } from './body-collector.ts';
 
 export interface NodeBodyOptions {
   bytesMax: number;
-  /** Waits for the memory of a large body. Resolves to false if there is none. */
+  /** Waits for the memory of a large body. Resolves to false if there is no room. */
   takeRoom: (bytes: number) => Promise<boolean>;
   signal: AbortSignal;
   /** Default: JSON. */
@@ -16,8 +16,7 @@ export interface NodeBodyOptions {
 
 /**
  * Returns the whole body, or the reason why it is refused. If the client leaves or the signal aborts, the result is a
- * denial that no client will read. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is
- * wanted.
+ * denial that nobody reads. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is wanted.
  */
 export async function readNodeBody(
   request: IncomingMessage,
@@ -48,12 +47,13 @@ export async function readNodeBody(
     let isWaiting = false;
     const finish = (outcome: Uint8Array | Denial) => {
       request.off('readable', takeArrived);
-      // The rest is discarded as it arrives.
+      // Discards the rest of the body as it arrives.
       request.resume();
       signal.removeEventListener('abort', finishIncomplete);
       resolve(outcome);
     };
-    // Joins what has arrived: an event for each piece would cost more than the piece, which can be a single byte.
+    // Reads all available bytes at once: an event for each piece, which can be a single byte, would cost more than the
+    // piece.
     const takeArrived = () => {
       if (isWaiting) return;
       const piece: Buffer | null = request.read();
@@ -65,7 +65,7 @@ export async function readNodeBody(
       }
       body.add(piece);
       if (hasRoom || !isLarge({ length: taken })) return;
-      // In chunks, it can become as large as is allowed.
+      // A body in chunks takes room for the maximum, because its size is unknown.
       hasRoom = true;
       isWaiting = true;
       takeRoom(bytesMax).then((isTaken) => {

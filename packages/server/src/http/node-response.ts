@@ -4,19 +4,20 @@ import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { HttpResponse } from './response.ts';
 
 /**
- * Time for a client to notice that its body is not wanted. It begins again while bytes arrive, since many clients read
- * no answer before they have sent the whole body. It ends at the latest with the time for the request.
+ * How long a client may take to notice that its body is not wanted. The time starts again while bytes arrive, because
+ * many clients read no answer before they have sent the whole body. It ends at the latest with the time limit of the
+ * request.
  */
 export const LINGER_MS = 1000;
-/** Bytes of an unwanted body after which the connection is closed anyway. */
+/** Number of bytes of an unwanted body after which the connection is closed in any case. */
 export const DISCARDED_BYTES_MAX = 256 * 1024 ** 2;
-/** Maximum size of an unread body that is cheaper to receive and discard than a new connection. */
+/** Maximum size of an unread body that costs less to receive and discard than a new connection. */
 export const UNREAD_BYTES_MAX = 64 * 1024;
 
 export class NodeResponse implements HttpResponse {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  /** The whole answer was sent, and the rest of an unwanted body is discarded. */
+  /** True when the whole answer was sent, and the rest of an unwanted body is being discarded. */
   #isLingering = false;
   #onLingering: (() => void) | null = null;
 
@@ -63,12 +64,12 @@ export class NodeResponse implements HttpResponse {
 
   breakOff(): void {
     const { socket } = this.#response;
-    // A reset, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
+    // Resets the connection, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
     if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
   }
 
-  /** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
+  /** Calls `listener` once if the client leaves before its answer is complete; immediately if it has already left. */
   onClientLeft(listener: () => void): void {
     const response = this.#response;
     if (response.destroyed && !response.writableFinished) listener();
@@ -101,7 +102,7 @@ export class NodeResponse implements HttpResponse {
       clearInterval(timer);
       this.#response.end();
     };
-    // Node ends the connection once the time for the request is over.
+    // This loop ends in any case: Node closes the connection when the time limit of the request is over.
     const timer = setInterval(() => {
       if (socket.bytesRead === bytesRead || socket.bytesRead - bytesBefore > DISCARDED_BYTES_MAX) end();
       else bytesRead = socket.bytesRead;
@@ -110,7 +111,10 @@ export class NodeResponse implements HttpResponse {
   }
 }
 
-/** True if the connection should be closed, because too much of the body is missing or it may never arrive. */
+/**
+ * True if the connection should be closed, because too much of the body is missing, or because the rest may never
+ * arrive.
+ */
 function hasBodyToCome({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return true;

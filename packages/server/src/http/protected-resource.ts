@@ -1,7 +1,7 @@
 /**
  * Tells callers where to get a token (RFC 9728): the metadata of this proxy as a protected resource, and the challenge
- * of a 401 that leads there. Everything follows from `http.publicUrl`, since callers choose the header `host`. Without
- * issuers there is neither.
+ * of a 401 that points to it. Both use `http.publicUrl`, because callers choose the header `host`. Without issuers, the
+ * proxy has neither.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -31,7 +31,7 @@ export function createProtectedResource(
   const scopes = [...new Set(issuers.flatMap((issuer) => issuer.scopes))];
   const paths = new Set(['']);
 
-  /** Section 2. */
+  /** The metadata of a resource (RFC 9728 section 2). */
   const describeResource = (path: string) => ({
     resource: path === '' ? publicUrl : origin + prefix + path,
     authorization_servers: issuers.map(({ url }) => url),
@@ -43,11 +43,11 @@ export function createProtectedResource(
   return {
     describeChallenge(path) {
       paths.add(path);
-      // Section 3.1: the path of the resource follows the well-known one.
+      // RFC 9728 section 3.1: the path of the resource is appended to the well-known path.
       return `Bearer resource_metadata="${origin}${WELL_KNOWN}${prefix}${path}"`;
     },
     addRoutes(app) {
-      // A reverse proxy in front may remove the prefix or keep it.
+      // Served with and without the prefix, because a reverse proxy in front may remove or keep it.
       for (const at of new Set([prefix, ''])) {
         for (const path of paths) addRoute(app, WELL_KNOWN + at + path, describeResource(path));
       }
@@ -55,7 +55,10 @@ export function createProtectedResource(
   };
 }
 
-/** Web pages read it before they have a token. Some send `mcp-protocol-version`, which needs a preflight. */
+/**
+ * Adds metadata, which web pages read before they have a token. Some send `mcp-protocol-version`, which needs a
+ * preflight.
+ */
 function addRoute(app: FastifyInstance, path: string, metadata: object): void {
   const body = Buffer.from(JSON.stringify(metadata));
   app.get(path, (_request, reply) =>

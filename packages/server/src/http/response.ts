@@ -7,11 +7,14 @@ import type { AnswerHeaders } from '@erp-proxy/async/streams';
 export interface HttpResponse {
   /** Sends the whole response at once; adds `content-length`. */
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void;
-  /** Begins a body in pieces. `lengthBytes` null: its length is unknown. */
+  /** Begins a body in pieces. `lengthBytes` is null if the length is unknown. */
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
-  /** Gives a promise if there is no room for the next piece yet. It resolves when there is, or after the close. */
+  /**
+   * Returns a promise if there is no room for a further piece. It resolves when there is room, or when the connection
+   * is closed.
+   */
   write(piece: Uint8Array): Promise<void> | undefined;
-  /** Ends a complete body. */
+  /** Ends the body, which is complete. */
   end(): void;
   /** Resets the connection: a client must not take a truncated body for a complete one. */
   breakOff(): void;

@@ -1,4 +1,4 @@
-/** A request that the router has passed on, and that waits for the load shedder behind it. */
+/** A request that has passed the router and waits for the load shedder. */
 import type { ServerResponse } from 'node:http';
 import type { SheddableRequest } from './shedding/load-shedder.ts';
 

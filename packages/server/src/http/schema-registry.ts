@@ -1,6 +1,4 @@
-/**
- * The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema.
- */
+/** Names schemas for the OpenAPI document, and renders them there. Knows no particular schema. */
 import { named, SCHEMA_NAMES } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
@@ -10,13 +8,13 @@ const SHOWN_AS = new Map<z.core.$ZodType, z.ZodType>();
 
 export { named };
 
-/** Renders a schema as another, named one: for input that is not parsed by its schema. */
+/** Lets a schema appear in the document as another, named one, for input that is not parsed by its schema. */
 export function showAs<Schema extends z.ZodType>(shown: z.ZodType, schema: Schema): Schema {
   SHOWN_AS.set(schema, shown);
   return schema;
 }
 
-/** A reference to a named schema. */
+/** Returns a reference to a named schema. */
 export function refer(schema: z.core.$ZodType): { $ref: string } {
   const name = SCHEMA_NAMES.get(schema)?.id;
   if (name === undefined) throw new Error('A schema of the OpenAPI document has no name.');
@@ -35,7 +33,7 @@ export function renderNamedSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** The members of an object schema of the path or the query, as parameters. */
+/** Renders the members of an object schema as parameters of the path or the query. */
 export function renderParameters(place: 'path' | 'query', schema: z.ZodType | undefined): object[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'output', override });
@@ -58,7 +56,7 @@ function locate(name: string): string {
 function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
   const shown = SHOWN_AS.get(zodSchema);
   if (shown !== undefined) Object.assign(jsonSchema, refer(shown));
-  // zod adds the range of safe integers, which is not a rule of the API.
+  // Removed, because zod adds the range of safe integers, which is not a rule of the API.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match
- * no route. Knows no step of a call.
+ * The HTTP server: Fastify with the routes of the proxy, time limits for slow clients, and JSON-RPC errors for requests
+ * that match no route. Knows no steps of a call.
  */
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
@@ -34,7 +34,7 @@ export interface ServerDeps
   loadShedder: LoadShedder;
   http: {
     bodyBytesMax: number;
-    /** Maximum bytes of all large bodies that are held at once. */
+    /** Maximum bytes of all large bodies in memory at a time. */
     bodiesBytesMax: number;
     /** Time for a client to send its whole request. */
     requestTimeoutMs: number;
@@ -43,11 +43,11 @@ export interface ServerDeps
     /** Address under which callers reach the proxy. */
     publicUrl: string | null;
   };
-  /** The issuers whose tokens are accepted. */
+  /** Issuers of accepted tokens. */
   issuers: readonly TokenIssuer[];
   admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared'> & { keys: ExecuteDeps['keys'] };
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
-  /** What serves the routes whose calls are made while they are answered. */
+  /** The services of the routes that make calls while they answer. */
   multiCallServices: MultiCallServices;
   /** Version of this program. */
   version: string;
@@ -56,19 +56,19 @@ export interface ServerDeps
 /** Maximum time for the head of a request. */
 const HEAD_TIMEOUT_MS_MAX = 60_000;
 /**
- * Interval at which Node looks for requests that take too long, as a share of the shorter limit. Its default of 30 s
- * would make the limits coarse, and a short interval wakes the idle process.
+ * Interval at which Node checks for requests that take too long, as a share of the shorter limit. Node's default of 30
+ * s would make the limits coarse, and a short interval would wake an idle process.
  */
 const CHECK_SHARE = 0.1;
 const CHECK_MS_MIN = 1000;
 /**
- * Longer than the idle time of common load balancers (60 s): if we closed first, a request could meet a closed
- * connection.
+ * Longer than the idle time of common load balancers (60 s): if the proxy closed a connection first, a request could
+ * meet a closed one.
  */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /**
- * No route has a schema of Fastify: zod checks what the admin API gets. Without these functions, Fastify loads its
+ * No route has a schema of Fastify: zod checks the input of the admin API. Without these functions, Fastify loads its
  * validator and its serializer at each start.
  */
 const NO_COMPILERS = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
@@ -89,13 +89,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     http: {
       connectionsCheckingInterval: Math.max(CHECK_MS_MIN, Math.ceil(headersTimeout * CHECK_SHARE)),
       headersTimeout,
-      // Node's own error has no body; a hook below sends ours.
+      // Node's own error for this has no body; a hook below sends the proxy's error.
       requireHostHeader: false,
     },
-    // Calls that arrive while the server closes get our own answer.
+    // Calls that arrive while the server closes get the proxy's own answer.
     return503OnClosing: false,
     clientErrorHandler: handleBrokenRequest,
-    // For a path that cannot be decoded, Fastify would send an error in its own format.
+    // If a path cannot be decoded, Fastify would send an error in its own format.
     frameworkErrors: (_error, request, reply) =>
       isAdminPath(request.url)
         ? answerUnreadablePath(request, reply)
@@ -103,7 +103,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     exposeHeadRoutes: true,
     schemaController: { compilersFactory: NO_COMPILERS },
   });
-  // The pipeline reads the body itself, after it has checked the key.
+  // Removed, because the pipeline reads the body itself after it has checked the key.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -115,13 +115,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) done();
     else sendDenial(NOT_ONE_HOST, readRequestId(headers), reply);
   });
-  // Each route decides whether it wants the announced body. Other expectations may be ignored (RFC 9110 section
+  // Each route decides itself whether it wants the announced body. Other expectations may be ignored (RFC 9110 section
   // 10.1.1).
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
 
-  // Only calls are shed: operators need the other routes also while the process is overloaded.
+  // Other routes are not shed, because operators need them while the process is overloaded.
   const bodyBudget = new BodyBudget(Math.max(http.bodiesBytesMax, http.bodyBytesMax));
   const connectionListener = new ConnectionListener(app.server, {
     loadShedder: deps.loadShedder,
@@ -177,7 +177,7 @@ const FAILED = new Denial('internal', 'The proxy failed; tell its operator the x
 
 function answerMissingRoute(app: FastifyInstance, { url, headers }: FastifyRequest, reply: Reply): unknown {
   const path = url.split('?', 1)[0] as string;
-  // The router would throw for a path with characters of its pattern syntax.
+  // `hasRoute` would throw for a path with characters of the router's pattern syntax.
   const allowed = /[*:()]/.test(path) ? [] : METHODS.filter((method) => app.hasRoute({ method, url: path }));
   const denial =
     allowed.length === 0

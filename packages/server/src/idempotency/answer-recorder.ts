@@ -1,12 +1,12 @@
 /**
- * Copies an answer while it is sent, within a bound. Everything passes at once except the end, which is held back until
- * `release`: a caller that has a whole answer finds the same answer under its key. If the length of the answer was
- * announced, its last piece is the end.
+ * Copies an answer while it is sent, up to a maximum size. All pieces pass at once except the end, which is held back
+ * until `release`: a caller that has a whole answer will then find the same answer under its key. If the length was
+ * announced, the last piece counts as the end.
  */
 import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
 import type { StoredAnswer } from './answer-seal.ts';
 
-/** Memory that all recorders share. */
+/** The memory that all recorders share. */
 export class RecordingBudget {
   #freeBytes: number;
 
@@ -14,7 +14,7 @@ export class RecordingBudget {
     this.#freeBytes = bytesMax;
   }
 
-  /** False, and nothing is taken, if less is free. */
+  /** Reserves bytes. False, and nothing is reserved, if fewer are free. */
   take(bytes: number): boolean {
     if (bytes > this.#freeBytes) return false;
     this.#freeBytes -= bytes;
@@ -31,11 +31,11 @@ export class AnswerRecorder implements AnswerWriter {
   readonly #budget: RecordingBudget;
   readonly #bytesMax: number;
   #status = 0;
-  /** Null: the answer is not recorded. */
+  /** Pieces of the copy; null: the answer is not recorded. */
   #pieces: PieceCollector | null = new PieceCollector();
   /** Bytes of the announced length that are still to come; null: no length was announced. */
   #missingBytes: number | null = null;
-  /** Pieces that complete the announced length. */
+  /** Pieces that complete the announced length, which are held back. */
   #lastPieces: Uint8Array[] = [];
   /** Sends the end of the answer; null until the answer is complete. */
   #sendEnd: (() => void) | null = null;
@@ -46,7 +46,7 @@ export class AnswerRecorder implements AnswerWriter {
     this.#bytesMax = bytesMax;
   }
 
-  /** Null if the answer is incomplete or too large. */
+  /** The recorded answer; null if it is incomplete or too large. */
   get answer(): StoredAnswer | null {
     if (this.#sendEnd === null || this.#pieces === null) return null;
     return { status: this.#status, body: this.#pieces.join() };
@@ -56,7 +56,7 @@ export class AnswerRecorder implements AnswerWriter {
     return this.#out.isHeldBack;
   }
 
-  /** Sends what was held back, and drops the copy. */
+  /** Sends the end that was held back, and drops the copy. */
   release(): void {
     this.#sendEnd?.();
     this.#drop();

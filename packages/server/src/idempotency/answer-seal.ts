@@ -1,6 +1,6 @@
 /**
- * Seals stored answers with AES-256-GCM. One secret gives a key for each id. A sealed answer therefore opens only for
- * its own id, and the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3). Pure.
+ * Seals stored answers with AES-256-GCM. A key for each id is derived from one secret. A sealed answer therefore opens
+ * only for its own id, and the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3). Pure.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -12,7 +12,7 @@ export interface StoredAnswer {
 
 export interface AnswerSeal {
   seal(id: string, answer: StoredAnswer): Uint8Array;
-  /** Throws if it was not sealed for this id under this secret. */
+  /** Throws if the answer was not sealed for this id with this secret. */
   open(id: string, sealed: Uint8Array): StoredAnswer;
 }
 
@@ -21,7 +21,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const STATUS_BYTES = 2;
 
-/** Sealed: nonce, tag, and the cipher text of the status (2 bytes, big-endian) and the body. */
+/** A sealed answer has the nonce, the tag, and the cipher text of the status (2 bytes, big-endian) and the body. */
 export function createAnswerSeal(secret: Uint8Array): AnswerSeal {
   const root = createSecretKey(secret);
   const deriveKey = (id: string) => new Uint8Array(hkdfSync('sha256', root, '', `answer ${id}`, 32));

@@ -40,7 +40,7 @@ test.each<Partial<CallIdentity>>([
   { key: 'order 18' },
   { key: 'ORDER 17' },
   { index: 1 },
-  // Parts that plain concatenation would confuse.
+  // Parts that would give the same text if they were concatenated.
   { clientId: 'shop"', key: ',"order 17' },
   { clientId: 'sho', key: 'porder 17' },
 ])('%j gives another id for the same call', async (changes) => {

@@ -1,6 +1,6 @@
 /**
- * Names a call for the store by two hashes under a secret. A reader of the store can neither read nor guess a key or a
- * body. The client is stored as its public id. Pure.
+ * Names a call for the store by two hashes with a secret. Whoever reads the store can neither read nor guess an
+ * idempotency key or a body. The client is stored as its public id. Pure.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,20 +8,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const KEY_LENGTH_MAX = 255;
 
 export interface CallIdentity {
-  /** Id of the client key: each client has idempotency keys of its own. */
+  /** Id of the client key: each client has its own idempotency keys. */
   clientId: string;
-  /** The text of the header. */
+  /** The text of the header `idempotency-key`. */
   key: string;
   /** Position in the batch; 0 for a single call. */
   index: number;
-  /** Kind of call, with its target. */
+  /** Kind of the call, with its target. */
   operation: string;
   /** The part of the body that is this call. */
   bytes: Uint8Array;
 }
 
 export interface CallName {
-  /** Hash of client, key and index. */
+  /** Hash of `clientId`, `key` and `index`. */
   readonly id: string;
   readonly client: string;
   /** Hash of the call. */
@@ -32,13 +32,13 @@ export function isIdempotencyKey(text: string): boolean {
   return text.length >= 1 && text.length <= KEY_LENGTH_MAX;
 }
 
-/** Bytes that are hashed in one turn of the event loop: about 1 ms. */
+/** Number of bytes that are hashed in one turn of the event loop, which takes about 1 ms. */
 const SLICE_BYTES = 512 * 1024;
 
-/** The names of long calls take several turns of the event loop. */
+/** Returns a function that names a call. The name of a long call takes several turns of the event loop. */
 export function createCallNames(secret: Uint8Array): (call: CallIdentity) => Promise<CallName> {
   const hashKey = createSecretKey(secret);
-  // JSON keeps the parts apart, whatever characters they contain.
+  // JSON separates the parts, whatever characters they contain.
   const hash = (...parts: (string | number)[]) => createHmac('sha256', hashKey).update(JSON.stringify(parts));
   return async ({ clientId, key, index, operation, bytes }) => {
     const id = hash('id', clientId, key, index).digest('hex');

@@ -1,21 +1,21 @@
 /**
- * Counts what each client key has in the store, and enforces its bounds. The totals are read from the store once a
- * minute; what this process adds is counted in between. A bound therefore costs a call almost nothing. Several
- * processes can exceed it by what each adds in a minute.
+ * Counts the keys and answer bytes of each client in the store, and enforces its limits. The totals are read from the
+ * store once a minute; this process counts what it adds in between. A limit therefore costs a call almost nothing.
+ * Several processes can exceed it by what each adds in a minute.
  */
 
 import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 import type { IdempotencyStore, IdempotencyUse } from '../stores/ports/idempotency.ts';
 
-/** Maximum that one client key can have in the store. */
+/** Maximum amounts that one client key can have in the store. */
 export interface ClientBounds {
   keysMax: number;
   answerBytesMax: number;
 }
 
 const TOTALS_MS = 60_000;
-/** Beyond this number, each call of a client reads the totals again. */
+/** Number of clients whose totals are cached. With more clients, a call may have to read the totals again. */
 const CLIENTS_MAX = 10_000;
 
 export class ClientUse {
@@ -33,7 +33,7 @@ export class ClientUse {
     });
   }
 
-  /** False, and nothing is counted, if the bound is reached. Rejects if the store fails; `addBytes` too. */
+  /** False, and nothing is counted, if the limit is reached. Rejects if the store fails, as does `addBytes`. */
   async addKey(client: string): Promise<boolean> {
     const use = await this.#totals.forceFetch(client);
     if (use.keys >= this.#bounds.keysMax) return false;

@@ -17,7 +17,7 @@ const START = Date.parse('2026-03-31T08:00:00Z');
 const RUNS_FOR_MS = 15 * SECOND_MS;
 const WRITE = { runsForMs: RUNS_FOR_MS, isReadOnly: false };
 const READ = { runsForMs: RUNS_FOR_MS, isReadOnly: true };
-/** Longer than an attempt may take, including the storing of its outcome. */
+/** Longer than an attempt may take, including the time to store its outcome. */
 const CUT_OFF_MS = RUNS_FOR_MS + 10 * SECOND_MS;
 
 let now: number;
@@ -73,7 +73,7 @@ async function answer(call: IdempotentCall, text: string, outcome: AttemptOutcom
   return out;
 }
 
-/** What a retry gets from the look-up, and from the claim: null if it may run. */
+/** Result of the look-up by a retry, which must equal that of its claim; null if the retry may run. */
 async function retry(of: Parameters<typeof attempt>[0] = {}) {
   const next = attempt(of);
   const known = await next.find();
@@ -434,7 +434,7 @@ describe('a jump of the clock', () => {
     expect(await retry({ key: 'runs' })).toBe('running');
     now -= 2 * HOUR_MS;
     expect(await retry()).toEqual({ status: 200, body: 'x' });
-    // Its process may have died since: no attempt runs for hours.
+    // The process of the attempt may have died since: no attempt runs for hours.
     expect(await retry({ key: 'runs' })).toBe('outcome_unknown');
     now += 2 * HOUR_MS + 300 * SECOND_MS + CUT_OFF_MS;
     expect(await retry({ key: 'runs' })).toBe('outcome_unknown');

@@ -13,28 +13,28 @@ import { startPruning } from './pruning.ts';
 
 export interface IdempotencyOptions {
   store: IdempotencyStore;
-  /** 32 bytes, the same on every replica. Hashes and seals what is stored. */
+  /** 32 bytes, the same on every replica, to hash and seal stored data. */
   secret: Uint8Array;
-  /** Milliseconds that an answer, or an unknown outcome, is stored. */
+  /** Milliseconds for which an answer, or an unknown outcome, is stored. */
   keptForMs: number;
-  /** Largest answer that is stored. */
+  /** Maximum size of a stored answer. */
   answerBytesMax: number;
-  /** Bounds of each client key. */
+  /** Limits for each client key. */
   clientBounds: ClientBounds;
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Receives errors of the store that no caller sees. */
+  /** Called with errors of the store that no caller sees. */
   onError: (error: unknown) => void;
 }
 
 export interface Idempotency {
   /** Begins one attempt at a call with an idempotency key. */
   begin(call: CallIdentity): IdempotentCall;
-  /** The store stays open. */
+  /** Ends the background tasks. The store stays open. */
   close(): Promise<void>;
 }
 
-/** Memory for the answers that all calls are recording. */
+/** Maximum memory for the answers that all calls are recording. */
 const RECORDING_BYTES_MAX = 64 * 1024 * 1024;
 
 export function createIdempotency({

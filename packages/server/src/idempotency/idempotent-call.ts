@@ -1,6 +1,6 @@
 /**
- * One attempt at a call with an idempotency key. It claims the key right before the call is sent. After a crash from
- * then on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
+ * One attempt at a call with an idempotency key. It claims the key right before the call is sent. After a crash later
+ * than that, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
@@ -12,22 +12,22 @@ import type { CallName } from './call-names.ts';
 import type { ClientUse } from './client-use.ts';
 import type { PendingReleases } from './pending-releases.ts';
 
-/** Why the call is not run: what the store has under its key. */
+/** Reason why the call is not run: the result that the store has under its key. */
 export type StoredResult =
-  /** An earlier attempt was answered; this is its answer. */
+  /** An earlier attempt was answered with `answer`. */
   | { kind: 'answered'; answer: StoredAnswer }
   /** An earlier attempt ran. Its answer was too large, exceeded the client's bound, or broke off. */
   | { kind: 'answer_not_stored' }
   | { kind: 'running' }
   /** An earlier attempt was sent, and then cut off. */
   | { kind: 'outcome_unknown' }
-  /** The key belongs to another call. */
+  /** The key was used for a different call. */
   | { kind: 'other_call' }
-  /** The client has reached its maximum number of keys, and this is a new one. */
+  /** The key is new, and the client has reached its maximum number of keys. */
   | { kind: 'too_many_keys' };
 
 export type AttemptOutcome =
-  /** The answer that is sent is stored for retries. */
+  /** The answer is stored for retries. */
   | 'answered'
   /** The call ran, but its answer was not sent completely. */
   | 'ran_without_answer'
@@ -54,12 +54,14 @@ export interface IdempotentCallDeps {
 }
 
 /**
- * Time after the call's own time limit in which an attempt completes its answer and stores its outcome. After that it
- * counts as cut off. Together with the second that a claim may take, five seconds: docs/idempotency.md.
+ * Time after the time limit of the call in which an attempt completes its answer and stores its outcome. An attempt
+ * that takes longer counts as cut off. With the second that a claim may take, it makes five seconds:
+ * docs/idempotency.md.
  */
 const FINISH_MS = 4000;
 /**
- * Maximum time that an answer waits for a slow store. Less than the time in which answers must leave after a deadline.
+ * Maximum time that an answer waits for a slow store. Shorter than the time after a deadline within which answers must
+ * be sent.
  */
 const FINISH_WAIT_MS = 1000;
 
@@ -77,7 +79,7 @@ export class IdempotentCall {
     this.#deps = deps;
   }
 
-  /** Looks the key up. Null: the call may run. Rejects if the store fails. */
+  /** Looks up the key. Null: the call may run. Rejects if the store fails. */
   async find(): Promise<StoredResult | null> {
     const name = await this.#name;
     const row = await this.#deps.store.find(name.id);
@@ -85,8 +87,8 @@ export class IdempotentCall {
   }
 
   /**
-   * Claims the key for `runsForMs`, the time that the call has left. Call it right before the call is sent, and before
-   * each time that it is sent again. Null: the call may be sent. Rejects if the store fails; do not send the call then.
+   * Claims the key for `runsForMs`, the time that the call has left. Must be called each time right before the call is
+   * sent. Null: the call may be sent. Rejects if the store fails; the call must not be sent then.
    */
   async claim({
     runsForMs,
@@ -102,13 +104,13 @@ export class IdempotentCall {
     if (!(await use.addKey(client))) return { kind: 'too_many_keys' };
     const claim: Claim = { id: name.id, client, attempt: randomUUID(), isReadOnly };
     const heldForMs = runsForMs + FINISH_MS;
-    // A read that was cut off may be run again.
+    // A read that was cut off may run again.
     const expiresInMs = isReadOnly ? heldForMs : heldForMs + keptForMs;
     let row: IdempotencyRow | null;
     try {
       row = await store.claim({ ...name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
     } catch (error) {
-      // The store may have stored the claim before it failed. The call is not sent.
+      // The store may have stored the claim before it failed. The call is not sent, so the claim is released.
       void this.#store(claim, 'not_run');
       throw error;
     }
@@ -120,7 +122,7 @@ export class IdempotentCall {
     return null;
   }
 
-  /** Extends the claim after the call was given more time. */
+  /** Extends the claim, after the time limit of the call was extended. */
   extend(runsForMs: number): void {
     const { store, onError } = this.#deps;
     if (this.#claim === null || this.#stored !== null) return;
@@ -128,7 +130,9 @@ export class IdempotentCall {
     void (async () => store.extend(id, attempt, runsForMs + FINISH_MS))().catch(onError);
   }
 
-  /** Wraps the writer of the answer. With a claim, it records the answer and holds its end back until `finish`. */
+  /**
+   * Wraps the writer of the answer. If the key is claimed, the answer is recorded and its end held back until `finish`.
+   */
   record(writer: AnswerWriter): AnswerWriter {
     if (this.#claim === null) return writer;
     const { budget, answerBytesMax } = this.#deps;
@@ -137,8 +141,8 @@ export class IdempotentCall {
   }
 
   /**
-   * Stores the outcome of the attempt, and sends the end of the answer. Never rejects. It may be called twice, by the
-   * call and by a caller that stopped waiting for the claim. Only the first outcome is stored.
+   * Stores the outcome of the attempt, and sends the end of the answer. Never rejects. It may be called twice: by the
+   * call, and by a caller that stopped waiting for the claim. Only the first outcome is stored.
    */
   async finish(outcome: AttemptOutcome): Promise<void> {
     if (this.#claim !== null) {
@@ -149,8 +153,8 @@ export class IdempotentCall {
   }
 
   /**
-   * If the store fails, the key stays claimed, and its outcome is unknown once its time is over. The claim of a call
-   * that did not run is released when the store answers again.
+   * Stores the outcome. If the store fails, the key stays claimed until its time ends, and the outcome is then unknown.
+   * The claim of a call that did not run is released when the store answers again.
    */
   async #store(claim: Claim, outcome: AttemptOutcome): Promise<void> {
     const { store, use, releases, keptForMs, onError } = this.#deps;
@@ -170,7 +174,7 @@ export class IdempotentCall {
     }
   }
 
-  /** Null if there is no complete answer to store. */
+  /** The sealed answer; null if there is no complete answer to store. */
   #sealAnswer(id: string): Uint8Array | null {
     const answer = this.#recorder?.answer ?? null;
     return answer && this.#deps.seal.seal(id, answer);

@@ -8,14 +8,14 @@ import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How an attempt that was sent can end. */
+/** Ways in which an attempt that was sent can end. */
 const ENDS = [
   { hasRun: true, outcome: 'answered' },
   { hasRun: false, outcome: 'answered' },
   { hasRun: false, outcome: 'not_run' },
   { hasRun: true, outcome: 'unknown' },
   { hasRun: false, outcome: 'unknown' },
-  // Killed: its outcome is never stored.
+  // The process was killed: the outcome is never stored.
   { hasRun: true, outcome: null },
   { hasRun: false, outcome: null },
 ] satisfies { hasRun: boolean; outcome: AttemptOutcome | null }[];
@@ -29,7 +29,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('start' as const) }),
     fc.record({ kind: fc.constant('end' as const), index: fc.nat(5), end: fc.constantFrom(...ENDS) }),
-    // In both directions, and in total less than the day for which keys are stored.
+    // The clock moves in both directions, in total by less than the day for which keys are stored.
     fc.record({
       kind: fc.constant('clock' as const),
       ms: fc.integer({ min: -HOUR_MS / 2, max: HOUR_MS / 2 }),

@@ -1,16 +1,16 @@
 /**
- * Claims that could not be released because the store failed. Their release is retried every second until it succeeds.
- * Without it, a call that was never sent would count as one that may have run.
+ * Retries the release of claims that could not be released because the store failed, every second until it succeeds.
+ * Without the release, a call that was never sent would count as one that may have run.
  */
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 
 const INTERVAL_MS = 1000;
-/** Claims beyond this number stay. */
+/** Maximum number of pending releases. Further claims stay. */
 const PENDING_MAX = 10_000;
 
 export class PendingReleases {
   readonly #store: Pick<IdempotencyStore, 'release'>;
-  /** Attempt to the id that it claimed. */
+  /** The claimed id of each attempt. */
   readonly #pending = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
@@ -25,7 +25,7 @@ export class PendingReleases {
     this.#timer ??= setInterval(() => this.#start(), INTERVAL_MS).unref();
   }
 
-  /** Resolves when no release is running. The remaining claims stay. */
+  /** Stops the retries, and resolves when no release is running. The remaining claims stay. */
   async close(): Promise<void> {
     this.#pending.clear();
     this.#stop();
@@ -44,8 +44,8 @@ export class PendingReleases {
       try {
         await this.#store.release(id, attempt);
       } catch {
-        // The failure was reported when the release was added. The others are next: the store may be away, or refuse
-        // only this one.
+        // The failure was reported when the release was added. The next round begins with the other claims: the store
+        // may be down, or refuse only this one.
         this.#pending.set(attempt, id);
         return;
       }

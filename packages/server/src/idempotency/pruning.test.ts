@@ -22,7 +22,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Claims this many keys of the current minute. False if the store has no room for all of them. */
+/** Claims `count` keys of the current minute. False if the store has no room for all of them. */
 async function claimMany(count: number): Promise<boolean> {
   try {
     for (let index = 0; index < count; index++) {

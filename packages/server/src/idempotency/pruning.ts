@@ -1,13 +1,13 @@
 /**
- * Removes expired idempotency keys every minute, in small batches. Every process does this. What one process removed
- * costs the others one look-up in an index.
+ * Removes expired idempotency keys every minute, in small batches. Every process does this. If another process has
+ * removed the keys, it costs one look-up in an index.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 
 const INTERVAL_MS = 60_000;
-/** Small, so that other operations of the store run in between, even if the answers are large. */
+/** Small, so that other operations of the store run between two batches, even if the answers are large. */
 const BATCH_ROWS_MAX = 20;
 
 export function startPruning(

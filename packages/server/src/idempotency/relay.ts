@@ -1,14 +1,16 @@
 /**
- * Passes short texts from one process to another by the store of idempotency keys, which all processes share. The one
- * that waits for a text asks for it again and again.
+ * Passes short texts from one process to another through the store of idempotency keys, which all processes share. The
+ * receiving process polls for the text.
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 
 export interface Relay {
-  /** Keeps a text under a name that no other text has had. False: there is one already. `client`: id of its key. */
+  /**
+   * Stores a text under a name that was never used. False: the name has a text already. `client`: id of the client key.
+   */
   put(name: string, client: string, text: string): Promise<boolean>;
-  /** Null: there is none. */
+  /** The text under the name; null: there is none. */
   find(name: string): Promise<string | null>;
 }
 

@@ -1,9 +1,9 @@
-/** Checks certificates in PEM, as an operator pastes them. Does not know for which server they are trusted. */
+/** Checks certificates in PEM, as an operator enters them. Does not know for which server they are trusted. */
 import { X509Certificate } from 'node:crypto';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** The error of the text, as a continuation of the member's name; null if there is none. */
+/** The error of the text, worded to follow the name of the member; null if there is none. */
 export function findCertificateError(pem: string): string | null {
   if (pem.includes('PRIVATE KEY-----')) return 'must not have a private key in it: give certificates only';
   const certificates = pem.match(CERTIFICATE) ?? [];

@@ -1,18 +1,18 @@
-/** An instance that is not stored, so that its server can be checked. */
+/** Opens an instance that is not stored, so that its server can be checked. */
 import type { InstanceCheckInput } from '@erp-proxy/contract';
 import { InstanceInputError, readInput } from './members.ts';
 import { type Instance, toInstance } from './views.ts';
 
-/** No error names it. */
+/** Identity of the draft. No error mentions it. */
 const DRAFT = { id: 'draft', name: 'draft' };
-/** Stands for the user until the login is found. */
+/** Placeholder for the id of the user until the login is found. */
 const NOT_YET_KNOWN = 1;
 
 const LOGIN = /^[^\p{Cc}]{1,256}$/u;
 
 /**
- * The rules for its members are those of an instance to store. `login` null: the user is known. Throws an
- * {@link InstanceInputError}.
+ * Applies the rules for the members of a stored instance. `login` null: the user id is known. Throws an {@link
+ * InstanceInputError}.
  */
 export function openDraft({ login, ...input }: InstanceCheckInput): {
   instance: Instance;

@@ -4,7 +4,7 @@ import { findRedirection } from './redirection.ts';
 import type { Body } from './row.ts';
 import type { PendingKey } from './views.ts';
 
-/** Omitted members stay. */
+/** A change of the key. Omitted members stay unchanged. */
 export interface KeyChange {
   apiKey?: string;
   expiresAt?: number | null;
@@ -13,7 +13,10 @@ export interface KeyChange {
   pending?: PendingKey | null;
 }
 
-/** A new key resets what was known about the old one. Throws an {@link InstanceInputError}. */
+/**
+ * Applies the changes of an operator. A new key resets the expiry and the failure of the old one. Throws an {@link
+ * InstanceInputError}.
+ */
 export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
   const redirection = findRedirection(opened, members);
   const isMoved = redirection === 'url';
@@ -48,12 +51,12 @@ export function applyKeyChange(
   };
 }
 
-/** `expiresAt` as an operator gives it; null if it is not known. */
+/** Converts the expiry that an operator gives; null: the expiry is not known. */
 export function describeExpiry(expiresAt: number | null): Pick<Body, 'key_expires_at' | 'is_expiry_known'> {
   return { key_expires_at: expiresAt, is_expiry_known: expiresAt !== null };
 }
 
-/** The operator gave a new key. The pending key is to be revoked at Odoo, unless it is the same key. */
+/** The pending key after the operator gave a new key: it is to be revoked at Odoo, unless it is the same key. */
 function retire(pending: Body['pending'], apiKey: string | undefined): Body['pending'] {
   return pending === null || pending.api_key === apiKey ? null : { ...pending, step: 'revoking' };
 }

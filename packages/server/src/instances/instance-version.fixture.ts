@@ -1,7 +1,7 @@
-/** For tests: the version of an instance that a change applies to. */
+/** For tests: builds the version of an instance that a change applies to. */
 import type { Instances, InstanceVersion } from './instances.ts';
 
-/** The instance is the one that has this name now. It may have another version. */
+/** Uses the id of the instance that has this name now, even if its version is another one. */
 export async function findVersion(
   instances: Pick<Instances, 'get'>,
   name: string,

@@ -70,7 +70,7 @@ async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World &
   return Object.assign(world, { instances });
 }
 
-/** The invalid members that the rejection names. */
+/** The invalid members that the error of the rejection names. */
 async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
   const error = await act.then(
     () => null,
@@ -80,7 +80,7 @@ async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
   throw new Error(`expected an InstanceInputError, not ${String(error)}`);
 }
 
-/** Changes a stored body, as somebody with write access to the store could. */
+/** Changes a stored body, as anyone with write access to the store could. */
 async function tamper(store: Store, name: string, change: (body: string) => string): Promise<void> {
   const row = await store.instances.findByName(name);
   if (row === null) throw new Error(`no ${name}`);
@@ -618,7 +618,7 @@ describe('another master key', () => {
       pending: { apiKey: PENDING_KEY, step: 'revoking', since: 1, expiresAt: null },
     });
 
-    /** Every replica finds every instance, as callers expect at any time. */
+    /** Checks that every replica finds every instance, as callers expect at any time. */
     const expectAllFound = async (...replicas: Instances[]) => {
       for (const replica of replicas) {
         for (const name of names) expect((await replica.find(name))?.apiKey).toBe(`key-of-${name}`);
@@ -627,7 +627,7 @@ describe('another master key', () => {
     const restart = (masterKey: string, others: string[] = []) =>
       start(world, { vault: makeVault(masterKey, others) });
 
-    // 1. Every replica learns the new key.
+    // 1. Every replica gets the new key as well.
     const a = await restart(oldKey, [newKey]);
     await expectAllFound(first, a);
     const b = await restart(oldKey, [newKey]);
@@ -640,7 +640,7 @@ describe('another master key', () => {
     });
     while (!isDone) await expectAllFound(b, c);
     expect(await resealing).toBe(120);
-    // A replica that has not swapped yet seals under the old key once more.
+    // A replica that has not swapped the keys yet seals under the old key once more.
     await b.update(await findVersion(b, 'n5', 2), { timeout_ms: 5 });
     await expectAllFound(b, c);
     const d = await restart(newKey, [oldKey]);

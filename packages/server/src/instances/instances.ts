@@ -30,16 +30,16 @@ export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
 /** Methods reject with a {@link VaultError} if a secret cannot be sealed or opened. */
 export interface Instances {
-  /** For a call: from memory if possible. */
+  /** Finds the instance for a call, in memory if possible. */
   find(name: string): Promise<Instance | null>;
   get(name: string): Promise<InstanceRecord | null>;
-  /** Also of a row that cannot be read: it can be removed. */
+  /** Also returns the version of a row that cannot be read, so that it can be removed. */
   getVersion(name: string): Promise<InstanceVersion | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
    * Null if the name is taken. Rejects with an {@link InstanceInputError}. `describeAct` creates the audit record,
-   * which is written in the transaction of the change. `act` below is such a record.
+   * which is written in the transaction of the change. `act` below is such a record, too.
    */
   add(
     input: InstanceInput,
@@ -47,13 +47,13 @@ export interface Instances {
   ): Promise<InstanceRecord | null>;
   /**
    * Rejects with an {@link InstanceInputError}. `conflict`, here and below: the instance has another version, or was
-   * removed and one of the same name was added.
+   * replaced by another one of the same name.
    */
   update(from: InstanceVersion, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
   remove(from: InstanceVersion, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
   changeKey(from: InstanceVersion, change: KeyChange, act?: AuditBatch): Promise<Change>;
-  /** Reseals under the current master key the instances that other master keys sealed. Returns their number. */
+  /** Seals again, under the current master key, instances that another one has sealed. Returns their number. */
   reseal(describeAct: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;
@@ -68,13 +68,16 @@ export interface InstancesOptions {
   vault: Vault | null;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Receives the errors of rows that cannot be used. */
+  /** Called with the errors of rows that cannot be used. */
   onError?: (error: unknown) => void;
   /** True: instances whose master key is lost can still be listed and removed. */
   isForRepair?: boolean;
 }
 
-/** A few KB each. Beyond it, each call costs a lookup in the store and the opening of the key. */
+/**
+ * Maximum number of cached instances, of a few KB each. With more, a call may cost a lookup in the store and the
+ * opening of the key.
+ */
 const CACHED_INSTANCES_MAX = 1_000;
 
 /** Rejects with a {@link VaultError} if the store has instances that the vault cannot open. */
@@ -130,7 +133,7 @@ export async function createInstances({
     return changeAndForget(name, () => rows.replace(id, version, sealed, act));
   }
 
-  /** Drops the cached instance, also after a failure: its outcome may be unknown. */
+  /** Drops the cached instance, even after a failure: the outcome may be unknown. */
   async function changeAndForget<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
     try {
       return await run();
@@ -170,7 +173,7 @@ export async function createInstances({
 
     async add(input, describeAct) {
       const { name, key_expires_at, ...members } = readInput(input);
-      // Replicas with the right master key could not open what a wrong one sealed.
+      // With a wrong master key, it would seal a secret that other replicas cannot open.
       await checkMasterKeys(store, vault);
       const identity = { id: randomUUID(), name };
       const now = clock();
@@ -219,7 +222,7 @@ async function checkMasterKeys(store: Store, vault: Vault | null): Promise<void>
   if (unknown.length > 0) throw new VaultError(explainUnknownKeys(unknown, vault?.masterKeyId ?? null));
 }
 
-/** The store searches the whole body. Only the name and the address count here. */
+/** The store searches the whole body. Only matches in the name and the address count. */
 function matches({ name, url }: InstanceRecord, search: string | undefined): boolean {
   if (search === undefined) return true;
   const wanted = search.toLowerCase();

@@ -1,5 +1,5 @@
 /**
- * The members of an instance, their rules, and the parser of an operator's input. All errors are reported at once, and
+ * The members of an instance, their rules, and the parser of an operator's input. All errors are reported at once,
  * without values: a value may be the key.
  */
 import {
@@ -61,13 +61,13 @@ export const MEMBERS = {
 
 export type Members = Readonly<{ [Name in keyof typeof MEMBERS]: z.infer<(typeof MEMBERS)[Name]> }>;
 
-/** And those that the store keeps in another form. */
+/** Members of input, including those that the store keeps in another form. */
 const GIVEN = {
   ...MEMBERS,
   api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
   key_expires_at: z.iso
     .datetime({ offset: true, error: RULES.key_expires_at, abort: true })
-    // In UTC its year may have five digits, or lie before the year 0, which is printed with a sign.
+    // In UTC, the year of the time may have five digits, or lie before the year 0, which is printed with a sign.
     .refine((text) => /^\d/.test(new Date(text).toISOString()), RULES.key_expires_at)
     .transform((text) => Date.parse(text))
     .nullable(),
@@ -85,7 +85,7 @@ const CHANGES = z.strictObject(
 
 export type Changes = z.infer<typeof CHANGES>;
 
-/** Fills in the defaults of omitted members. Throws an {@link InstanceInputError}. */
+/** Parses the members of a new instance, with defaults for omitted ones. Throws an {@link InstanceInputError}. */
 export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
   const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
@@ -99,7 +99,7 @@ export function checkTogether({ url, certificates }: { url: string; certificates
   throw new InstanceInputError([{ path: 'certificates', message }]);
 }
 
-/** Only the members that are given. Throws an {@link InstanceInputError}. */
+/** Parses the members that are given. Throws an {@link InstanceInputError}. */
 export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
@@ -116,7 +116,7 @@ function read<Output>(schema: z.ZodType<Output>, members: string[], given: unkno
   );
 }
 
-/** An undefined member counts as omitted. */
+/** Leaves out undefined members, which count as omitted. */
 function withoutUndefined(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

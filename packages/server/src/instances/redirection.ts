@@ -1,4 +1,7 @@
-/** Finds changes that could send an instance's stored key to another server. They require the key again. Pure. */
+/**
+ * Finds changes that could send the stored key of an instance to another server. With such a change, the key must be
+ * given again. Pure.
+ */
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 
 /** The members by which a call finds and authenticates its server. */
@@ -9,8 +12,8 @@ export interface ServerIdentity {
 }
 
 /**
- * The member whose change requires the key again: `url` if it names another server, the others if they let more servers
- * pass for this one. Null if there is none.
+ * The member whose change requires the key again: `url` if it names another server, `certificates` or `allow_private`
+ * if more servers could be taken for the same one. Null if there is none.
  */
 export function findRedirection(
   before: ServerIdentity,
@@ -21,7 +24,7 @@ export function findRedirection(
   return allow_private === true && !before.allow_private ? 'allow_private' : null;
 }
 
-/** Compares the parsed addresses, so that spelling does not matter. */
+/** Compares the parsed addresses, so that different spellings count as equal. */
 function isSameServer(one: string, other: string): boolean {
   return JSON.stringify(parseBaseUrl(one)) === JSON.stringify(parseBaseUrl(other));
 }

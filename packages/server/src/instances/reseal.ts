@@ -1,5 +1,5 @@
 /**
- * Reseals all instances under the current master key after it was changed. Safe during concurrent reads, changes and
+ * Reseals all instances under the current master key after that was changed. Safe during concurrent reads, changes and
  * reseals: a row is replaced only if it still has the version that was read.
  */
 import type { AuditBatch } from '../stores/ports/audit.ts';
@@ -9,11 +9,11 @@ import { type Vault, VaultError } from './vault.ts';
 
 const PAGE_ROWS = 100;
 
-/** Creates the audit record of a reseal. Master keys are given by their names. */
+/** Creates the audit record of a reseal. `masterKeys` are names of master keys. */
 export type DescribeReseal = (instance: string, masterKeys: { from: string; to: string }) => AuditBatch;
 
 export interface ResealOptions {
-  /** Receives the errors of instances that cannot be opened. */
+  /** Called with the errors of instances that cannot be opened. */
   onError: (error: unknown) => void;
   describeAct: DescribeReseal;
 }
@@ -40,7 +40,9 @@ export async function resealAll(
   }
 }
 
-/** False if the instance is under the current master key already, or was removed meanwhile. */
+/**
+ * Reseals one row. False if the current master key has sealed it already, or the instance was removed in the meantime.
+ */
 async function resealRow(
   rows: InstanceStore,
   listed: StoredInstance,

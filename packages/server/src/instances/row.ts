@@ -1,6 +1,6 @@
 /**
  * The stored form of an instance: the shape of its body, which only this file reads and writes, and the sealing of its
- * secrets. A sealed secret is bound to its row: it does not open if either was moved or changed in the store.
+ * secrets. A sealed secret is bound to its row: it does not open if the secret or the row was moved or changed.
  */
 import { INSTANCE_DEFAULTS } from '@erp-proxy/contract';
 import { z } from 'zod';
@@ -11,16 +11,16 @@ import { type Vault, VaultError } from './vault.ts';
 const BODY = z.strictObject({
   v: z.literal(1),
   ...MEMBERS,
-  /** Sealed in a stored body; the plain text in an {@link openRow opened} one. */
+  /** Sealed in a stored body; plain text in a body that {@link openRow} returns. */
   api_key: z.string(),
   key_expires_at: z.number().nullable(),
   is_expiry_known: z.boolean(),
-  /** Why the last rotation failed, for operators. */
+  /** Reason for operators why the last rotation failed. */
   key_failure: z.string().nullable(),
   /** The second key at Odoo during a rotation. */
   pending: z
     .strictObject({
-      /** Sealed like the other. */
+      /** Sealed as the `api_key` above. */
       api_key: z.string(),
       step: z.enum(['proving', 'revoking']),
       since: z.number(),
@@ -37,7 +37,7 @@ const { key_expires_at: _, ...STORED_DEFAULTS } = INSTANCE_DEFAULTS;
 
 type Identity = Pick<StoredInstance, 'id' | 'name'>;
 
-/** The body with its secrets sealed. Throws a {@link VaultError} that names the instance. */
+/** Parses the body; its secrets stay sealed. Throws a {@link VaultError} that names the instance. */
 export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): Body {
   const result = BODY.safeParse(addNewMembers(parseJson(body)));
   if (result.success) return result.data;
@@ -49,7 +49,7 @@ export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): 
   );
 }
 
-/** The body with opened secrets. Never store, log or pass it on as it is. Throws a {@link VaultError}. */
+/** Parses the body and opens its secrets. Never store, log or pass on this body. Throws a {@link VaultError}. */
 export function openRow(row: StoredInstance, vault: Vault): Body {
   const body = readRow(row);
   try {
@@ -81,19 +81,19 @@ function mapSecrets(body: Body, map: (secret: string, what: Secret) => string): 
 }
 
 /**
- * The members that determine where a secret is sent and for whom. They are bound to it, so that write access to the
- * store is not enough to redirect it.
+ * Binds a secret to the members that determine where it is sent and for whom, so that write access to the store is not
+ * enough to redirect it.
  */
 function bind(what: Secret, { id, name }: Identity, { url, certificates, allow_private }: Body): string {
   return JSON.stringify([what, id, name, url, certificates, allow_private]);
 }
 
-/** A member that an earlier version did not know has its default. */
+/** Adds the defaults of members that an earlier version did not have. */
 function addNewMembers(body: unknown): unknown {
   return typeof body === 'object' && body !== null ? { ...STORED_DEFAULTS, ...body } : body;
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

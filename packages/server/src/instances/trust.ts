@@ -1,8 +1,8 @@
-/** How the server of an instance is reached, in the form that the egress guard takes. */
+/** Describes how the server of an instance is reached, in the form that the egress guard takes. */
 import { hash } from 'node:crypto';
 import type { EgressTrust } from '@erp-proxy/egress';
 
-/** Null: like any other server. */
+/** Null: reached like any other server. */
 export function trustOf({
   certificates,
   allowPrivate,

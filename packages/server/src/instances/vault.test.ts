@@ -65,7 +65,7 @@ describe('a sealed text', () => {
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
     expect(sealed.split('.')[1]).toBe(vault.masterKeyId);
     expect(sealed).not.toContain('secret');
-    // A name that were a part of the key would reveal that part.
+    // If the name were a part of the key, it would reveal that part.
     expect(Buffer.from(masterKey, 'base64').toString('hex')).not.toContain(vault.masterKeyId);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Seals secrets under the operator's master key, so that read access to the store reveals none of them. Knows neither
- * the store nor the purpose of the secrets.
+ * Seals secrets under the operator's master key, so that read access to the store reveals no secret. Knows neither the
+ * store nor the purpose of the secrets.
  */
 import {
   createCipheriv,
@@ -12,39 +12,42 @@ import {
 } from 'node:crypto';
 
 export interface Vault {
-  /** Name of the current master key, which seals. */
+  /** Name of the current master key, under which `seal` seals. */
   readonly masterKeyId: string;
   /** True if texts sealed under this master key can be opened. */
   knows(masterKeyId: string): boolean;
   /**
-   * Returns a text that {@link open} opens only with the same `boundTo`, which says what the secret is and for whom.
+   * Returns a text that {@link open} opens only with the same `boundTo`, which describes the secret and its purpose.
    */
   seal(secret: string, boundTo: string): string;
   /** Throws a {@link VaultError}. */
   open(sealed: string, boundTo: string): string;
 }
 
-/** Stored secrets cannot be used with the present settings or data. The message is for the operator. */
+/** Stored secrets cannot be used with the current settings or data. The message is for the operator. */
 export class VaultError extends Error {
   override readonly name = 'VaultError';
 }
 
 export interface MasterKeys {
-  /** 32 bytes in base64. It seals and opens. */
+  /** The key that seals and opens: 32 bytes in base64. Null: none is set. */
   masterKey: string | null;
-  /** These only open. */
+  /** Further keys, which only open. */
   otherMasterKeys: readonly string[];
 }
 
 const MASTER_KEY_BYTES = 32;
 const CIPHER = 'aes-256-gcm';
-/** Random, because replicas share a key but no counter. Good for 2^32 seals (NIST SP 800-38D 8.3). */
+/**
+ * Nonces are random, because replicas share a key but no counter. Random nonces allow 2^32 seals of a key (NIST SP
+ * 800-38D 8.3).
+ */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** `v1.<name of the master key>.<nonce>.<cipher text and tag>` */
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
 
-/** Null without a master key: nothing can be sealed then. */
+/** Null without a master key: nothing can be sealed. */
 export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault | null {
   if (masterKey === null) return null;
   const current = deriveKey(masterKey, 'vault.masterKey');
@@ -77,7 +80,7 @@ export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault |
       try {
         return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
       } catch {
-        // The error of node:crypto says nothing more.
+        // The error of node:crypto has no further information.
         throw new VaultError(
           'A stored secret was changed, or moved to another place, by something other than this proxy: give it again.',
         );
@@ -96,7 +99,10 @@ export function explainUnknownKeys(ids: readonly string[], currentId: string | n
   );
 }
 
-/** The master key itself encrypts nothing. Derived keys can change with the version, and do not reveal it. */
+/**
+ * Derives the key that seals, and its name. The master key itself encrypts nothing: derived keys can change with the
+ * version, and do not reveal it.
+ */
 function deriveKey(masterKey: string, setting: string): { id: string; key: KeyObject } {
   const bytes = Buffer.from(masterKey, 'base64');
   if (bytes.length !== MASTER_KEY_BYTES) {

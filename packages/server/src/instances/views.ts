@@ -1,6 +1,6 @@
 /**
  * The forms in which a stored instance is passed to calls, to operators and to key rotation. Opened keys are only in
- * the members `apiKey`, which logs and object printers cannot see.
+ * members named `apiKey`, which logs and object printers cannot see.
  */
 import type { InstanceProtocol } from '@erp-proxy/contract';
 import type { EgressTrust } from '@erp-proxy/egress';
@@ -11,19 +11,19 @@ import { trustOf } from './trust.ts';
 
 const MEMBER_NAMES = Object.keys(MEMBERS) as (keyof Members)[];
 
-/** What a call needs to run on a stored instance. */
+/** The members of a stored instance that a call needs. */
 export interface Instance {
   readonly id: string;
   readonly name: string;
   readonly url: string;
   readonly db: string;
   readonly userId: number;
-  /** Cannot be enumerated, printed or copied with the other members. */
+  /** Is not enumerated, printed or copied with the other members. */
   readonly apiKey: string;
   readonly protocol: InstanceProtocol;
   readonly timeoutMs: number | null;
   readonly concurrency: number | null;
-  /** How its server is reached; null: like any other server. */
+  /** Describes how the server is reached; null: like any other server. */
   readonly trust: EgressTrust | null;
 }
 
@@ -32,7 +32,7 @@ export interface InstanceRecord extends Members {
   readonly id: string;
   readonly name: string;
   readonly key: {
-    /** Null: never, or not known. */
+    /** Time at which the key expires; null: never, or not known. */
     readonly expiresAt: number | null;
     readonly isExpiryKnown: boolean;
     readonly failure: string | null;
@@ -46,17 +46,17 @@ export interface InstanceRecord extends Members {
 
 /** The second key at Odoo during a rotation. */
 export interface PendingKey {
-  /** In `proving`: the new key, not used yet. In `revoking`: the key to remove at Odoo. Cannot be enumerated. */
+  /** In `proving`: the new key, not used yet. In `revoking`: the key to remove at Odoo. Is not enumerated. */
   readonly apiKey: string;
   readonly step: 'proving' | 'revoking';
   readonly since: number;
   readonly expiresAt: number | null;
 }
 
-/** What key rotation works on. */
+/** The state of a key, as key rotation needs it. */
 export interface KeyState {
   readonly record: InstanceRecord;
-  /** Cannot be enumerated. */
+  /** Is not enumerated. */
   readonly apiKey: string;
   readonly pending: PendingKey | null;
 }
@@ -110,7 +110,7 @@ export function toRecord(
   };
 }
 
-/** Members that a body has beside these can be secret. */
+/** Picks these members only: further members of a body can be secret. */
 function pickMembers(body: Body): Members {
   return Object.fromEntries(MEMBER_NAMES.map((name) => [name, body[name]])) as unknown as Members;
 }

@@ -1,5 +1,5 @@
 /**
- * Calls one method of the Odoo server of an instance, over a protocol that the server supports. Returns the answer as a
+ * Calls one method on the Odoo server of an instance, over a protocol that the server supports. Returns the answer as a
  * value, from which the credentials of the call are removed.
  */
 
@@ -19,7 +19,7 @@ export interface Question {
   method: string;
   /** The named arguments. `key` is a secret. */
   keyword: Record<string, unknown>;
-  /** Other secrets that the server may know, and that must not appear in the answer. */
+  /** Further secrets that the server may know, and that must not appear in the answer. */
   secrets?: readonly string[];
 }
 
@@ -30,18 +30,18 @@ export type OdooAnswer =
   /** Odoo did not answer. It may have run the method. */
   | { kind: 'unanswered'; message: string };
 
-/** Calls as the instance's user, with this key instead of the stored one. */
+/** Calls Odoo as the user of the instance, with `apiKey` instead of the stored key. */
 export type AskOdoo = (instance: InstanceRecord, apiKey: string, question: Question) => Promise<OdooAnswer>;
 
 export interface AskOdooOptions {
   egress: EgressDispatcher;
-  /** Time limit of one call, for instances without one of their own. */
+  /** Time limit of a call for an instance that has no own limit. */
   timeoutMs: number;
 }
 
-/** All expected answers are far shorter. */
+/** Maximum size of an answer. All expected answers are far shorter. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Texts of a server are logged and stored with the instance. */
+/** Maximum length of a message of a server, which is logged and stored with the instance. */
 const TEXT_LENGTH_MAX = 300;
 
 export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
@@ -82,7 +82,7 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
     const secrets = [apiKey, ...(typeof key === 'string' ? [key] : []), ...others];
     if (instance.protocol === 'json2')
       return requireRoute(await askJson2(instance, apiKey, question, secrets));
-    // /jsonrpc first: every version but the latest has it, and Odoo 16 spends a second on a path that it lacks
+    // /jsonrpc first: every version but the latest has it, and Odoo 16 takes a second to answer on a path that it lacks
     // (docs/odoo-facts.md#html-404-cost).
     const answer = await askJsonrpc(instance, apiKey, question, secrets);
     if (answer !== ROUTE_MISSING || instance.protocol === 'jsonrpc') return requireRoute(answer);
@@ -90,7 +90,7 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
   };
 }
 
-/** The server has no such route: nothing was run. */
+/** The server has no such route, so it ran nothing. */
 const ROUTE_MISSING = Symbol('route missing');
 
 type Ask = (
@@ -139,14 +139,14 @@ function fail(message: string): OdooAnswer {
   return { kind: 'unanswered', message: shorten(message) };
 }
 
-/** One line, without control characters. */
+/** Makes one line of the text, without control characters. */
 function shorten(text: string): string {
   return cutText(text, TEXT_LENGTH_MAX)
     .replace(/\p{Cc}+/gu, ' ')
     .toWellFormed();
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if the body is not JSON. */
 function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));

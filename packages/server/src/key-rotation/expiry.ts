@@ -4,13 +4,13 @@ import type { InstanceRecord } from '../instances/views.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** Enough time for a person to create a new key by hand. */
+/** A warning begins this long before a key expires: enough time to create a new key by hand. */
 const WARN_WITHIN_MS = 14 * DAY_MS;
 
 /**
- * A key is replaced when a third of its lifetime is left, but never earlier than 30 days before it expires. A third
- * fits any lifetime: a key of one day leaves eight hours for attempts. A key of the usual 90 days leaves 30, so
- * attempts fail for two weeks before the first warning.
+ * A key is replaced when a third of its lifetime is left, but at most 30 days before it expires. A third fits any
+ * lifetime: a key of one day leaves eight hours for attempts. A key of the usual 90 days leaves 30 days, so attempts
+ * can fail for two weeks before the first warning.
  */
 const ROTATE_WITHIN_MS = 30 * DAY_MS;
 

@@ -1,4 +1,4 @@
-/** Texts for operators: why a step of key rotation failed and what to do. They contain no key. */
+/** Texts for operators that say why a step of key rotation failed and what to do. They contain no key. */
 import type { OdooAnswer } from './ask-odoo.ts';
 
 /** An answer without a result. */

@@ -1,6 +1,6 @@
 /**
- * Key rotation: learns when the API keys of stored instances expire, warns in time, and replaces those that it may
- * replace. Checks all of them in the store about once a minute. Odoo is called only if a step is due.
+ * Key rotation: finds out when the API keys of stored instances expire, warns in time, and replaces those that it may
+ * replace. Checks the stored data of all keys about once a minute. Calls Odoo only if a step is due.
  */
 import type { InstanceKeyView } from '@erp-proxy/contract';
 import type { Instances } from '../instances/instances.ts';
@@ -17,11 +17,11 @@ import {
 
 export type { DescribeKeyRotationAct } from './rotation-steps.ts';
 
-/** What happened to the key of an instance. */
+/** An event of the key of an instance. */
 export type KeyRotationEvent =
-  /** Once a day, from two weeks before the key expires; also after it expired. */
+  /** The key expires within two weeks, or has expired. Repeated once a day. */
   | { kind: 'expiring'; instance: string; expiresAt: number }
-  /** Once a day: a key that is to be replaced in time, but whose expiry is not known. */
+  /** The key is to be replaced in time, but its expiry is not known. Repeated once a day. */
   | { kind: 'unknown'; instance: string }
   /** A new key is in use. */
   | { kind: 'rotated'; instance: string; expiresAt: number | null }
@@ -35,11 +35,11 @@ export interface KeyRotationOptions extends Omit<RotationDeps, 'instances' | 'pa
   /** Identifies this process among the replicas. */
   owner: string;
   onEvent: (event: KeyRotationEvent) => void;
-  /** Receives errors of the store and unexpected errors. */
+  /** Called with errors of the store and unexpected errors. */
   onError: (error: unknown) => void;
   /**
    * Whether the reason of a failed rotation is stored with the instance. False for a command: it tries only once, and
-   * reaches Odoo by its own egress settings.
+   * its own egress settings decide whether it can reach Odoo.
    */
   storesFailures: boolean;
   pauseMs?: number;
@@ -48,37 +48,40 @@ export interface KeyRotationOptions extends Omit<RotationDeps, 'instances' | 'pa
 /** The key of an instance at the last check. */
 export interface KeyStatus extends Pick<InstanceKeyView, 'state' | 'failure'> {
   instance: string;
-  /** Null: never, or not known. */
+  /** Time at which the key expires; null: never, or not known. */
   expiresAt: number | null;
 }
 
 export interface KeyRotation {
   /** Checks all keys now, and then about once a minute. */
   start(): void;
-  /** Checks all keys once. Resolves when every due step has run or failed. */
+  /** Checks all keys once. Resolves when every due step has succeeded or failed. */
   checkAll(): Promise<void>;
   /**
    * Replaces the stored key with a new one. The old key is revoked a few minutes later. `describeAct` creates the audit
    * records with the actor. Rejects with {@link KeyRotationError}.
    */
   rotate(instance: string, describeAct?: DescribeKeyRotationAct): Promise<void>;
-  /** As of the last check. */
+  /** The states of all keys at the last check. */
   states(): KeyStatus[];
-  /** The text for `/readyz`, without names; null if no key has expired or will soon. */
+  /** Warning for `/readyz`, without names; null if no key has expired or will expire soon. */
   warning(): string | null;
   /** Resolves when the running steps have ended, which may wait for Odoo. */
   close(): Promise<void>;
 }
 
-/** Why a key was not replaced, for the operator. */
+/** A key was not replaced. The message tells the operator the reason. */
 export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
 }
 
-/** A call lasts at most 300 seconds, and replicas learn of a change within one second. */
+/**
+ * Pause before the old key is revoked. A call lasts at most 300 seconds, and replicas learn of a change within one
+ * second.
+ */
 const PAUSE_MS = 310_000;
 const CHECK_INTERVAL_MS = 60_000;
-/** Instances checked concurrently: a server that hangs must not delay all others. */
+/** Number of instances that are checked concurrently: a server that hangs must not delay all others. */
 const PAGE_SIZE = 20;
 const LEASE_MS = 120_000;
 const RETRY_AFTER_MS = 3_600_000;
@@ -86,14 +89,14 @@ const RETRY_AFTER_MS = 3_600_000;
 /** Results after which no further step is taken. */
 const FINAL_RESULTS: ReadonlySet<StepResult> = new Set(['nothing', 'unanswered', 'conflict']);
 
-/** A rotation that an operator requests; the audit records name the operator. */
+/** A rotation that an operator requests. Its audit records name the operator. */
 type RotationRequest = Pick<RotationDeps, 'describeAct'>;
 
 interface RunResult {
   last: StepResult;
-  /** Id of the instance that the last step was for; null if there was none. */
+  /** Id of the instance of the last step; null if there was no step. */
   id: string | null;
-  /** A new key was requested, and none is in use or pending. */
+  /** True: a new key was requested, and none is in use or pending yet. */
   isRequestOpen: boolean;
 }
 
@@ -107,10 +110,10 @@ const TOO_SOON =
 export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { instances, leases, owner, clock, onEvent, onError, storesFailures } = options;
   const deps: RotationDeps = { ...options, pauseMs: options.pauseMs ?? PAUSE_MS };
-  /** By the name of the instance. */
+  /** The state of each key, by the name of its instance. */
   const states = new Map<string, KeyStatus>();
-  // By the id of the instance: one that is removed and added again under the same name is another one.
-  /** The next step of an instance waits until then, unless its version changes. */
+  // The following maps are by id: an instance that is removed and added again under the same name is another one.
+  /** Until `at`, no step is taken for an instance that still has this version. */
   const retries = new Map<string, { version: number; at: number }>();
   const warnedAt = new Map<string, number>();
   const running = new Map<string, Promise<unknown>>();
@@ -158,7 +161,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     onEvent(warning);
   }
 
-  /** Undefined if steps for this instance run already, here or in another process. */
+  /** Runs the due steps. Undefined if steps for this instance are running, here or in another process. */
   async function run(name: string, request: RotationRequest | null): Promise<RunResult | undefined> {
     if (running.has(name)) return undefined;
     const result = runUnderLease(name, request);
@@ -194,7 +197,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     for (;;) {
       const state = isClosed ? null : await instances.openKey(name);
       if (state === null) return { last: 'nothing', id, isRequestOpen };
-      // A request is for the instance that had the name when it was made.
+      // A request applies to the instance that had the name when the request was made.
       if (id !== null && state.record.id !== id) return { last: 'conflict', id, isRequestOpen };
       id = state.record.id;
       const last = await takeStep(state, isRequestOpen, { ...deps, ...request });
@@ -220,7 +223,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     }
     if (record === null || record.id !== id) return;
     note(record);
-    // Jitter: instances that were added together should not call Odoo together for ever.
+    // Jitter: instances that were added together should not always call Odoo at the same time.
     const delayMs = chooseDelay(record, last) * (0.9 + Math.random() / 5);
     retries.set(id, { version: record.version, at: clock() + delayMs });
   }
@@ -283,7 +286,7 @@ function chooseWarning(status: KeyStatus | undefined, isToRotate: boolean): KeyR
 /** Milliseconds until the next attempt. */
 function chooseDelay({ key }: InstanceRecord, last: StepResult): number {
   if (typeof last === 'object' || last === 'unanswered') return RETRY_AFTER_MS;
-  // A conflict, or an old key that waits for its revocation.
+  // After a conflict, or while an old key waits to be revoked, the next check tries again.
   if (last === 'conflict' || key.pendingStep !== null) return 0;
   return key.isExpiryKnown ? RETRY_AFTER_MS : DAY_MS;
 }

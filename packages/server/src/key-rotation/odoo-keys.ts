@@ -1,4 +1,4 @@
-/** The API keys of an instance's user, as Odoo lists them: names and dates, without the keys themselves. */
+/** The API keys of an instance's user, as Odoo lists them: names and dates, without the secret texts. */
 
 import { isObject } from '@erp-proxy/json';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
@@ -10,11 +10,11 @@ export const KEYS_MODEL = 'res.users.apikeys';
 export interface OdooKey {
   name: string;
   createdAt: number | null;
-  /** Null: never. */
+  /** Time at which the key expires; null: never. */
   expiresAt: number | null;
 }
 
-/** The keys that have not expired and that allow calls, or the answer that prevented listing them. */
+/** Lists the keys that have not expired and that permit calls. Returns the answer of Odoo if that is an error. */
 export async function listOdooKeys(
   { record, apiKey }: Pick<KeyState, 'record' | 'apiKey'>,
   ask: AskOdoo,
@@ -34,7 +34,7 @@ export async function listOdooKeys(
   );
 }
 
-/** The named arguments of `search_read` for a user's keys. */
+/** The named arguments of `search_read` for the keys of a user. */
 export function describeKeyQuery(userId: number): Record<string, unknown> {
   return {
     domain: [['user_id', '=', userId]],
@@ -42,7 +42,7 @@ export function describeKeyQuery(userId: number): Record<string, unknown> {
   };
 }
 
-/** The keys of such an answer that have not expired and that allow calls; null if it is not a list. */
+/** Parses the answer: keys that have not expired and that permit calls. Null if the answer is not a list. */
 export function readOdooKeys(value: unknown, now: number): OdooKey[] | null {
   if (!Array.isArray(value)) return null;
   return value
@@ -56,24 +56,24 @@ export function readOdooKeys(value: unknown, now: number): OdooKey[] | null {
 }
 
 /**
- * The expiry of the stored key, if only one of the user's keys can be the stored one; undefined otherwise. Keys that
- * the proxy made are ruled out: their expiry is stored when they are made.
+ * The expiry of the stored key; undefined unless exactly one key of the user can be the stored one. Keys that the proxy
+ * made do not count: their expiry is stored when they are made.
  */
 export function findExpiry(apiKey: string, keys: readonly OdooKey[]): number | null | undefined {
-  // A password also works on /jsonrpc (docs/odoo-facts.md#password-for-key), and is in no list of keys.
+  // A password also works on /jsonrpc (docs/odoo-facts.md#password-for-key), and is not in the list of keys.
   if (!isApiKeyShaped(apiKey)) return undefined;
   const [key, ...others] = keys.filter(({ name }) => !name.startsWith(LABEL_START));
   return others.length === 0 ? key?.expiresAt : undefined;
 }
 
-/** Number of keys that were made for the instance and are not the stored one: a crash lost their text. */
+/** Number of keys that were made for the instance but are not its stored key: their texts were lost in a crash. */
 export function countLostKeys({ name, key }: InstanceRecord, keys: readonly OdooKey[]): number {
   const start = labelInstance(name);
   return keys.filter((own) => own.name.startsWith(start) && !isSameSecond(own.expiresAt, key.expiresAt))
     .length;
 }
 
-/** When the stored key was made; null if that cannot be determined. */
+/** Time at which the stored key was made; null if it cannot be determined. */
 export function findCreation({ key }: InstanceRecord, keys: readonly OdooKey[]): number | null {
   const same = keys.filter((own) => isSameSecond(own.expiresAt, key.expiresAt));
   return same.length === 1 ? (same[0]?.createdAt ?? null) : null;
@@ -81,7 +81,7 @@ export function findCreation({ key }: InstanceRecord, keys: readonly OdooKey[]):
 
 const LABEL_START = 'erp-proxy ';
 
-/** The name of a new key, shown in the user's list of keys in Odoo. */
+/** The name of a new key in the user's list of keys in Odoo. */
 export function labelKey(instance: string, now: number): string {
   return `${labelInstance(instance)}${new Date(now).toISOString().slice(0, 16)}Z`;
 }
@@ -90,7 +90,7 @@ function labelInstance(name: string): string {
   return `${LABEL_START}${name} `;
 }
 
-/** Odoo's format of times: UTC, whole seconds. */
+/** Prints a time in Odoo's format: UTC, whole seconds. */
 export function printDate(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,8 +1,8 @@
 /**
  * The steps that replace the key of one instance. Each step ends with one write to the store, and the stored key works
  * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
- * processes run the same step, the version of the instance lets one write succeed. An instance that is removed and
- * added again is another one: what a step learned of the old one is not written.
+ * processes run the same step, the version of the instance lets only one write succeed. An instance that is removed and
+ * added again is another one: the result of a step for the old instance is not written to the new one.
  *
  * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
  * while calls that began with the old key end → revoke → no pending key
@@ -31,15 +31,15 @@ import {
   printDate,
 } from './odoo-keys.ts';
 
-/** What the audit records. */
+/** The facts of a step that the audit records. */
 export interface KeyRotationAct {
   kind: 'rotated' | 'revoked';
   instance: string;
-  /** Expiry of the old stored key and of the new one. */
+  /** Expiry of the old stored key (`from`) and of the new one (`to`). */
   expiresAt: { from: number | null; to: number | null };
 }
 
-/** Creates the act's record, which is written in the transaction of the change. */
+/** Creates the audit record of a step, which is written in the transaction of the change. */
 export type DescribeKeyRotationAct = (act: KeyRotationAct) => AuditBatch;
 
 export interface RotationDeps {
@@ -49,14 +49,14 @@ export interface RotationDeps {
   /** Milliseconds since 1970. */
   clock: () => number;
   /**
-   * Milliseconds from the switch until the old key is revoked: longer than any call lasts, and than any replica still
-   * uses the old key.
+   * Milliseconds from the switch to the new key until the old key is revoked: longer than any call lasts, and longer
+   * than any replica still uses the old key.
    */
   pauseMs: number;
 }
 
 export type StepResult =
-  // The store has the change. Another step may be due.
+  // The change is stored. Another step may be due.
   | 'learned'
   | 'made'
   | 'switched'
@@ -65,19 +65,19 @@ export type StepResult =
   | 'nothing'
   /** Odoo did not answer. */
   | 'unanswered'
-  /** The instance was changed during the step. That change is kept. */
+  /** The instance was changed during the step, and that change is kept. */
   | 'conflict'
-  /** The text is for the operator. */
+  /** The step failed. The text is for the operator. */
   | { failure: string };
 
-/** Takes the next step. `isRequested`: an operator wants a new key, even if the present one is not about to expire. */
+/** Takes the next step. `isRequested`: an operator wants a new key, even if the current one does not expire soon. */
 export async function takeStep(
   state: KeyState,
   isRequested: boolean,
   given: RotationDeps,
 ): Promise<StepResult> {
   const { pending } = state;
-  // Odoo was sent both keys, and may repeat one in its answer to a call with the other.
+  // Both keys were sent to Odoo, which may repeat one in its answer to a call with the other.
   const secrets = pending === null ? [state.apiKey] : [state.apiKey, pending.apiKey];
   const deps: RotationDeps = {
     ...given,
@@ -90,21 +90,21 @@ export async function takeStep(
   return isStepDue(state.record, deps.clock()) ? make(state, deps, false) : 'nothing';
 }
 
-/** Whether a step is due that calls Odoo, checked by the stored row alone. */
+/** Whether a step that calls Odoo is due, according to the stored row alone. */
 export function isStepDue({ key, rotate_key }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
-  // Only Odoo knows when the key was made, so this assumes the longest lifetime.
+  // Only Odoo knows when the key was made, so the longest lifetime is assumed.
   return rotate_key && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
 }
 
 /**
- * Lifetimes to request, in days. Each is slightly below one that Odoo allows (90 or less, by the user's groups),
+ * Lifetimes to request, in days. Each is slightly below a limit that Odoo sets (90 or less, by the groups of the user),
  * because clocks differ.
  */
 const LIFETIMES_DAYS = [89, 29, 6.5, 0.9];
 /**
- * A key whose text was lost in a crash keeps working and counts towards Odoo's limit of 10 keys. Only the user can
- * remove it.
+ * Maximum number of keys whose texts were lost in crashes. Such a key keeps working and counts towards Odoo's limit of
+ * 10 keys. Only the user can remove it.
  */
 const LOST_KEYS_MAX = 3;
 /** The scope that allows calls over every protocol (docs/odoo-facts.md#api-key-form). */
@@ -113,7 +113,7 @@ const SCOPE = 'rpc';
 async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): Promise<StepResult> {
   const { record, apiKey } = state;
   const keys = await listOdooKeys(state, ask, clock());
-  // Odoo 16 and 17 have no such date, and their keys do not expire.
+  // Odoo 16 and 17 have no expiry date and refuse the query; their keys do not expire.
   if ('kind' in keys) return keys.kind === 'refused' ? 'nothing' : 'unanswered';
   const expiresAt = findExpiry(apiKey, keys);
   if (expiresAt === undefined) return 'nothing';
@@ -155,10 +155,13 @@ async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): 
   return 'conflict';
 }
 
-/** Any text without blanks that a header can hold: keys of later Odoo versions may have another form. */
+/**
+ * The form of a new key: any text without spaces that a header can hold, because keys of later Odoo versions may
+ * differ.
+ */
 const KEY_SHAPE = /^[\x21-\x7e]{20,200}$/;
 
-/** The name of another instance with the same key, which would stop working; null if there is none. */
+/** Name of another instance with the same key, which the rotation would break; null if there is none. */
 async function findSharer(
   { record, apiKey }: KeyState,
   instances: RotationDeps['instances'],
@@ -219,7 +222,7 @@ async function prove(
   return 'conflict';
 }
 
-/** Revokes a new key that was not stored, with that key itself. */
+/** If the new key was not stored, revokes it, authenticated by the new key itself. */
 async function removeUnlessStored(
   record: InstanceRecord,
   made: string,
@@ -238,7 +241,7 @@ async function revoke(
   if (clock() - pending.since < pauseMs) return 'nothing';
   const answer = await askToRevoke(record, apiKey, pending.apiKey, ask);
   const isDone = answer.kind === 'result' && answer.value === true;
-  // Odoo also refuses a key that no longer exists: an earlier attempt may have removed it, or it has expired.
+  // Odoo also refuses to revoke a key that no longer exists: an earlier attempt may have revoked it, or it has expired.
   if (!isDone && (answer.kind === 'unanswered' || !(await isInvalid(record, pending.apiKey, ask))))
     return { failure: explainNotRevoked(answer) };
   const { name, key } = record;
@@ -252,7 +255,7 @@ function askToRevoke(record: InstanceRecord, by: string, key: string, ask: AskOd
   return ask(record, by, { model: KEYS_MODEL, method: 'revoke', keyword: { key } });
 }
 
-/** `context_get` is the one method that only reports the user of a key. */
+/** Asks Odoo for the user of a key. `context_get` is the one method that does nothing else. */
 function askForUser(record: InstanceRecord, key: string, ask: AskOdoo): Promise<OdooAnswer> {
   return ask(record, key, { model: 'res.users', method: 'context_get', keyword: {} });
 }

@@ -5,7 +5,7 @@ import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from './ex
 import { createKeys, type Keys, type NewKey } from './keys.ts';
 
 const DAY_MS = 86_400_000;
-/** Leases use the clock of the store. */
+/** The real time, because leases use the clock of the store. */
 const START = Date.now();
 
 let now: number;
@@ -42,7 +42,7 @@ async function rotate(id: string, overlapDays: number): Promise<NewKey> {
   throw new Error('not rotated');
 }
 
-/** The kinds of the notices in the checks on these days. */
+/** Checks on each of these days, and returns the kinds of the notices with their days. */
 async function checkOn(notices: ExpiryNotices, days: readonly number[]): Promise<[number, string][]> {
   const found: [number, string][] = [];
   for (const day of days) {

@@ -1,7 +1,7 @@
 /**
- * Notices before client keys expire: some days before, three days before, and at the end. Looks at the keys in the
- * store about once a minute, never during a call. One process of all that share the store gives each notice. Does not
- * know who receives them.
+ * Notices before client keys expire: some days before, three days before, and at the end. Reads the keys from the store
+ * about once a minute, never during a call. Of all processes that share the store, one gives each notice. Does not know
+ * who receives them.
  */
 import { randomUUID } from 'node:crypto';
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
@@ -19,7 +19,7 @@ export interface ExpiryNotice {
 }
 
 export interface DueNotice extends ExpiryNotice {
-  /** Unique, and the same in every process: the key, its end, and how long before. */
+  /** Identifies the notice in every process: id of the key, its end, and the days between notice and end. */
   notice: string;
 }
 
@@ -28,7 +28,7 @@ export interface ExpiryNoticesOptions {
   leases: Pick<LeaseStore, 'acquire'>;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Days before its end from which a key counts as expiring; 0: no notices. */
+  /** Number of days before its end from which a key counts as expiring; 0: no notices. */
   noticeDays: number;
   onNotice: (notice: ExpiryNotice) => void;
   onError: (error: unknown) => void;
@@ -37,30 +37,33 @@ export interface ExpiryNoticesOptions {
 export interface ExpiryNotices {
   /** Checks the keys now, and then about once a minute. */
   start(): void;
-  /** The last notice of each key that ends, given or not. Null without notices. Rejects if the store fails. */
+  /**
+   * The latest notice of each key that ends soon or has ended, whether given or not. Null: notices are off. Rejects if
+   * the store fails.
+   */
   listDue(): Promise<readonly DueNotice[] | null>;
-  /** As `listDue`. `isCut`: more keys end than are looked at. */
+  /** As `listDue`. `isCut`: more keys end than are checked. */
   readDue(): Promise<{ due: readonly DueNotice[]; isCut: boolean } | null>;
   /** Checks the keys once. Rejects if the store fails. */
   check(): Promise<void>;
-  /** As of the last check, in the order of their ends, at most 1,000. */
+  /** The notices that were due at the last check, in the order of the ends of their keys, at most 1,000. */
   states(): readonly ExpiryNotice[];
-  /** The text for `/readyz`, without names; null if no key expires soon. */
+  /** Warning for `/readyz`, without names; null if no key expires soon. */
   warning(): string | null;
   close(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** Days before the end of a key at which the second notice is due. */
+/** Number of days before the end of a key at which the second notice is due. */
 export const LAST_NOTICE_DAYS = 3;
 const INTERVAL_MS = 60_000;
-/** Beyond it, the keys that expire last are noticed later. */
+/** Maximum number of checked keys. If more keys end, those that end last get their notices later. */
 const KEYS_MAX = 1000;
 
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
   const { store, leases, clock, noticeDays, onNotice, onError } = options;
   const stagesDays = [noticeDays, ...(noticeDays > LAST_NOTICE_DAYS ? [LAST_NOTICE_DAYS] : []), 0];
-  /** The owner of each lease that was asked for; null: the store has answered. */
+  /** The owner for each lease that was requested; null: the store has answered. */
   const owners = new Map<string, string | null>();
   let states: ExpiryNotice[] = [];
   let task: PeriodicTask | undefined;
@@ -91,8 +94,8 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
     for (const [index, { notice, expiresAt }] of present.entries()) {
       const name = `key-notice:${notice}`;
       names.add(name);
-      // The owner stays until the store answers: a lease may have been stored although the answer was lost. It is new
-      // for each lease: a process would acquire its own lease again.
+      // The owner stays the same until the store answers: a lease may have been stored although the answer was lost.
+      // Each lease has a new owner, because a process can acquire its own lease again.
       const asked = owners.get(name);
       if (asked === null) continue;
       const owner = asked ?? randomUUID();
@@ -127,15 +130,15 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
 }
 
 /**
- * The last stage that the key has reached, in days before its end. Undefined if no notice is due. A key that was made
- * later than a stage skips it: who made it knows when it ends.
+ * The last stage that the key has reached, in days before its end. Undefined if no notice is due. A key that was
+ * created after a stage skips that stage: its creator knows its end.
  */
 function findStage(key: EndingKey, stagesDays: readonly number[], now: number): number | undefined {
   const { createdAt, expiresAt, replaces, isReplaced } = key;
   const stage = stagesDays.findLast((days) => now >= expiresAt - days * DAY_MS);
-  // The end of a rotated key is intended, and of interest only if it is still in use.
+  // The end of a rotated key is intended, and matters only if the key is still in use.
   if (isReplaced) return stage === 0 && isInUse(key) ? stage : undefined;
-  // A successor ends when its predecessor would have: its client may not know.
+  // A successor ends when its predecessor would have ended, which its client may not know.
   if (stage === undefined || stage === 0 || replaces !== null) return stage;
   return createdAt <= expiresAt - stage * DAY_MS ? stage : undefined;
 }

@@ -29,8 +29,8 @@ test('uses each of the 62 characters equally often', () => {
     total += id.length + secret.length;
   }
   expect(counts.size).toBe(62);
-  // Chi-square with 61 degrees of freedom exceeds 140 once in ten million runs. A plain remainder of 256 gives over
-  // 1000.
+  // Chi-square with 61 degrees of freedom exceeds 140 once in ten million runs. If no bytes were discarded, it would
+  // exceed 1000.
   const expected = total / 62;
   const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
   expect(chiSquare).toBeLessThan(140);

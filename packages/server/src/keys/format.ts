@@ -1,15 +1,15 @@
 /**
- * Generates and parses the text of a client key, `ep_<id>_<secret><check>`. The checksum only keeps typos and noise
- * away from the store: a well-formed key need not be valid.
+ * Generates and parses the text of a client key, `ep_<id>_<secret><check>`. The checksum only saves lookups in the
+ * store for mistyped keys: a well-formed key need not be valid.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
-/** 33 × log2(62) = 196 bits: cannot be guessed at any rate. */
+/** 33 × log2(62) = 196 bits: cannot be guessed at any rate of attempts. */
 const SECRET_LENGTH = 33;
-/** 62^6 > 2^32: enough for a whole CRC-32. */
+/** 62^6 > 2^32: a whole CRC-32 fits. */
 const CHECK_LENGTH = 6;
 
 const ID_START = 'ep_'.length;
@@ -24,12 +24,12 @@ export interface KeyParts {
   secret: string;
 }
 
-/** The id that the text has if it is a key; null if its length is wrong. Checks nothing else, and so costs little. */
+/** The id in a text of the length of a key; null for another length. Checks nothing else, and is therefore cheap. */
 export function readKeyId(text: string): string | null {
   return text.length === KEY_LENGTH ? text.slice(ID_START, ID_END) : null;
 }
 
-/** Null if the text is not a key. The length is checked first, which bounds the work. */
+/** Null if the text is not a key. The length is checked first, which limits the work. */
 export function parseKey(text: string): KeyParts | null {
   if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;
   if (text.slice(CHECK_START) !== computeCheck(text.slice(0, CHECK_START))) return null;
@@ -57,8 +57,8 @@ function computeCheck(body: string): string {
 }
 
 /**
- * Bytes of 248 and above are discarded: 256 is not a multiple of 62, so a plain remainder would favour eight
- * characters.
+ * Random characters. Bytes of 248 and above are discarded: 256 is not a multiple of 62, so without this, eight
+ * characters would be more frequent.
  */
 function generateText(length: number): string {
   const byteLimit = 256 - (256 % ALPHABET.length);

@@ -12,7 +12,7 @@ import { createKeys, type Keys, type KeysOptions, type NewKey } from './keys.ts'
 
 const START = 1_800_000_000_000;
 const ALL = { after: null, limit: 1000 };
-/** As in last-used.ts. */
+/** The same as in last-used.ts. */
 const WRITE_DELAY_MS = 1000;
 const READ_ONLY = { instances: ['*'], models: { '*': ['*'] }, read_only: true };
 const cleanups: (() => unknown)[] = [];
@@ -439,11 +439,11 @@ interface Opened {
   time: { now: number };
   /** Number of store lookups of a key. */
   lookups: () => number;
-  /** The times of use that were written. */
+  /** The times of last use that were written. */
   touches: () => number[];
 }
 
-/** Keys on a store whose lookups are counted, with a clock that the test sets. */
+/** Opens keys on a store whose lookups are counted, with a clock that the test sets. */
 async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
   const inner = options.store ?? openMemoryStore();
   const time = { now: START };

@@ -1,6 +1,6 @@
 /**
- * Client keys: creates and revokes them, and authenticates the keys that callers send. The reason for which a key is
- * refused is for the operator's log only. Knows neither HTTP nor the meaning of a policy.
+ * Client keys: creates and revokes them, and authenticates the keys that callers send. The reason why a key is refused
+ * is for the operator's log only. Knows neither HTTP nor the meaning of a policy.
  */
 import {
   createHmac,
@@ -30,22 +30,22 @@ import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';
 
-/** About 5 MB when full. Beyond it, each call costs one store lookup and one HMAC. */
+/** Maximum number of cached keys: about 5 MB. With more, a call may cost one store lookup and one HMAC. */
 const CACHED_KEYS_MAX = 10_000;
 const HASH_SECRET_LENGTH_MIN = 32;
-/** Compared with the secret of an unknown id, so that it takes as long as a wrong secret. */
+/** Hash in place of that of an unknown id, so that its comparison takes as long as with a wrong secret. */
 const NO_HASH = new Uint8Array(32);
 
-/** The key of a call, and what it may do. */
+/** A client: its key, and its policy. */
 export interface Client {
   readonly key: KeyRecord;
-  /** Null: anything that egress allows. */
+  /** Null: all calls that egress permits. */
   readonly policy: CompiledPolicy | null;
 }
 
 export interface RefusedKey {
   readonly refused: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked';
-  /** The id in the text, if it had one. `unknown` includes a known id with a wrong secret. */
+  /** The id in the sent text, if it has one. `unknown` also means a known id with a wrong secret. */
   readonly keyId: string | null;
 }
 
@@ -55,12 +55,12 @@ export interface NewKey {
   readonly record: KeyRecord;
 }
 
-/** Invalid input. Nothing was changed. The message is for people. */
+/** Invalid input. Nothing was changed. The message is for the user. */
 export class KeyInputError extends RangeError {
   override readonly name = 'KeyInputError';
 }
 
-/** The members of a key that can be changed. Omitted members stay. */
+/** The members of a key that can be changed. Omitted members stay unchanged. */
 export interface KeyChange {
   name?: string | undefined;
   expiresAt?: number | null | undefined;
@@ -69,35 +69,37 @@ export interface KeyChange {
 
 export interface Rotation {
   overlapMs: number;
-  /** The only version that may be rotated; default: any. */
+  /** The version that the key must have; default: any. */
   version?: number | undefined;
 }
 
 export type DescribeKeyAct = (made: KeyRecord) => AuditBatch;
 
-/** Creates the audit record from the old key before and after the change, and its successor. */
+/** Creates the audit record from the old key before and after the change, and from its successor. */
 export type DescribeRotation = (old: { before: KeyRecord; after: KeyRecord }, made: KeyRecord) => AuditBatch;
 
 export interface KeysOptions {
   store: Store;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** The secret under which keys are hashed. Another one makes all keys unknown. Default: one kept in the store. */
+  /**
+   * The secret with which keys are hashed. A different secret makes all keys unknown. Default: a secret in the store.
+   */
   hashSecret?: string | undefined;
-  /** Receives errors of background writes. */
+  /** Called with errors of background writes. */
   onError?: (error: unknown) => void;
 }
 
 export interface Keys {
   /** Rejects if the store fails: a key that cannot be looked up is not accepted. */
   authenticate(text: string | undefined): Promise<Client | RefusedKey>;
-  /** The current state of the client, for a long request: its key may be revoked or its policy changed meanwhile. */
+  /** The current state of the client, for a long request: its key may have been revoked or its policy changed. */
   renew(client: Client): Promise<Client | RefusedKey>;
-  /** The client with this key, for calls that are made in its place. As `authenticate` otherwise. */
+  /** The client with this key, for calls on its behalf. Refuses a key for the same reasons as `authenticate`. */
   findClient(id: string): Promise<Client | RefusedKey>;
   /**
    * The policy must be a result of parsePolicy. `describeAct` creates the audit record, which is written in the
-   * transaction of the change. `act` below is such a record.
+   * transaction of the change. `act` below is such a record, too.
    */
   create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
@@ -106,18 +108,19 @@ export interface Keys {
   listNames(ids: readonly string[]): Promise<KeyName[]>;
   isEmpty(): Promise<boolean>;
   update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
-  /** False if there is no such key. A revoked key stays as it is, and no act is written. */
+  /** False if there is no such key. A revoked key stays as it is, and no audit record is written. */
   revoke(id: string, act?: AuditBatch): Promise<boolean>;
   /**
-   * Creates a successor to a key, which expires after `overlapMs`. `missing` if there is no such active key, `conflict`
-   * if it has another version. A key whose successor is active is not rotated again. Both keys are written, or neither.
+   * Creates a successor of a key, which then expires after `overlapMs`. `missing`: there is no such active key.
+   * `conflict`: the key has another version. A key with an active successor is not rotated again. Both keys are
+   * written, or neither.
    */
   rotate(
     id: string,
     rotation: Rotation,
     describeAct?: DescribeRotation,
   ): Promise<NewKey | Exclude<RotationResult, 'done'>>;
-  /** Derives 32 bytes for another purpose from the secret of the keys. */
+  /** Derives 32 bytes for another purpose from the secret with which keys are hashed. */
   deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;
   /** Completes background writes. The store stays open. */
@@ -128,7 +131,9 @@ export interface Keys {
 interface KnownKey {
   readonly client: Client;
   readonly secretHash: Uint8Array;
-  /** SHA-256 of a text that was valid: recognizes it again without the HMAC, and without storing the text. */
+  /**
+   * SHA-256 of a text that was valid. The same text is then recognized without the HMAC, and the text is not stored.
+   */
   textHash: Buffer | null;
 }
 
@@ -159,7 +164,7 @@ export async function createKeys({
     const parts = parseKey(text);
     if (!parts) return { refused: 'malformed', keyId: null };
     const { id, secret } = parts;
-    // A wrong secret of a cached key also gets here, so that it takes the same work as an unknown id.
+    // A wrong secret of a cached key also gets here, so it takes the same work as an unknown id.
     const found = await cache.load(id);
     const matches = timingSafeEqual(hashSecretOf(secret, hashKey), found?.secretHash ?? NO_HASH);
     if (!found || !matches) return { refused: 'unknown', keyId: id };
@@ -193,7 +198,7 @@ export async function createKeys({
     return made.fresh;
   }
 
-  /** `replaced`: the key that it replaces; left out: it is the first of its client. */
+  /** `replaced`: the predecessor; left out: the key is the first of its client. */
   function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy'>, replaced?: KeyRecord) {
     const { id, secret, text } = generateKey();
     const { name, expiresAt, policy } = like;
@@ -220,7 +225,7 @@ export async function createKeys({
     return changeAndForget(id, () => store.keys.update(id, version, changes, act));
   }
 
-  /** Drops the cached key, also after a failure: its outcome may be unknown. */
+  /** Drops the cached key, even after a failure: the outcome may be unknown. */
   async function changeAndForget<Result>(id: string, change: () => Promise<Result>): Promise<Result> {
     try {
       return await change();
@@ -238,7 +243,7 @@ export async function createKeys({
     return changeAndForget(id, () => store.keys.revoke(id, clock(), act));
   }
 
-  /** The store refuses a change to another version than the one read, and a second successor. */
+  /** The store refuses a change if the version is no longer the one read, and refuses a second successor. */
   async function rotate(id: string, { overlapMs, version }: Rotation, describeAct?: DescribeRotation) {
     const old = await find(id);
     const now = clock();
@@ -275,7 +280,7 @@ export async function createKeys({
   };
 }
 
-/** `before`: the earlier cache entry. Its valid text stays valid if the secret is the same. */
+/** `before`: the earlier cache entry. If the secret is the same, its valid text stays valid. */
 function toKnownKey(stored: StoredKey, before: KnownKey | undefined): KnownKey {
   const { secretHash } = stored;
   const policy = readStoredPolicy(stored);
@@ -301,7 +306,7 @@ async function openHashKey(store: KeyStore, setting: string | undefined): Promis
   return createSecretKey(setting, 'utf8');
 }
 
-/** In hexadecimal: Node makes a string of the digest in half the time of a Buffer. */
+/** In hexadecimal, because Node returns a digest as a string in half the time of a Buffer. */
 function hashText(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'), 'latin1');
 }

@@ -1,6 +1,6 @@
 /**
- * Stores the time of a key's last use, in the background and at most once a minute for each key. A call neither waits
- * for it nor fails because of it. Does not know whether a key is valid.
+ * Stores the time of the last use of a key, in the background and at most once a minute for each key. A call neither
+ * waits for this write nor fails because of it. Does not know whether a key is valid.
  */
 
 import { atMost, createBatchedWrites } from '@erp-proxy/async/tasks';
@@ -9,7 +9,7 @@ import type { KeyRecord, KeyStore } from '../stores/ports/keys.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;
-/** Small, so that other operations of the store run between batches. */
+/** Small, so that other operations of the store run between two batches. */
 const BATCH_KEYS_MAX = 200;
 const REMEMBERED_KEYS_MAX = 10_000;
 
@@ -17,7 +17,7 @@ export interface LastUsed {
   note(key: KeyRecord, now: number): void;
   /** Writes the noted times. Rejects if the store fails; the times are then lost. */
   flush(): Promise<void>;
-  /** Flushes. Later notes are ignored. */
+  /** Writes the noted times. Later calls of `note` are ignored. */
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function createLastUsed(store: KeyStore, onError: (error: unknown) => voi
     write: (uses) => store.touch(uses),
     onError,
   });
-  // The last use in a record can be older than the time noted here.
+  // The time in a key's record can be older than the time noted here.
   const notedAt = new LRUCache<string, number>(atMost(REMEMBERED_KEYS_MAX));
   let isClosed = false;
 

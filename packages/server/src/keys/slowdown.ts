@@ -18,13 +18,14 @@ const FAILURES_MAX = 20;
 const FORGIVE_MS = 10_000;
 const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 2000;
-/** About 1 MB. A client with more addresses than this gets its free failures again. */
+/** Maximum number of addresses: about 1 MB. A client with more addresses than this gets its free failures again. */
 const ADDRESSES_MAX = 10_000;
-/** A delayed answer occupies a connection. Beyond this number, delays protect nothing. */
+/** Maximum number of delayed answers. Each occupies a connection: with more, delays protect nothing. */
 const WAITING_ANSWERS_MAX = 256;
 
 /**
- * Either the delay before the 401, or, if too many answers wait already, the value for a 429 `rate_limited` at once.
+ * The delay before the 401. If too many answers wait already, the value of `retry-after` for an immediate 429
+ * `rate_limited`.
  */
 export type Penalty = { delayMs: number } | { retryAfterSeconds: number };
 
@@ -33,7 +34,7 @@ export interface Slowdown {
   penalize(address: string): Penalty;
 }
 
-/** Only differences of the clock count. Pass a monotonic clock, so that setting the time has no effect. */
+/** `clock` must be monotonic, so that setting the time has no effect. */
 export function createSlowdown({ clock }: { clock: () => number }): Slowdown {
   const records = new LRUCache<string, { failures: number; at: number }>(atMost(ADDRESSES_MAX));
   let waitingUntil: number[] = [];
@@ -65,7 +66,8 @@ function computeDelay(failures: number): number {
 }
 
 /**
- * An IPv6 caller can choose from a whole /64 (RFC 6177), so the /64 counts as one address. A mapped IPv4 is that IPv4.
+ * Groups addresses. An IPv6 caller can choose from a whole /64 (RFC 6177), so the /64 counts as one address. An
+ * IPv4-mapped address counts as its IPv4 address.
  */
 function groupAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';

@@ -1,15 +1,16 @@
 /**
- * Reads the stored policy of a key. A key whose policy cannot be read makes no calls. That is not the caller's error.
+ * Reads the stored policy of a key. A key whose policy cannot be read makes no calls, which is not an error of the
+ * caller.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { readValue } from '@erp-proxy/json';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 
-/** A policy that a newer erp-proxy or a person wrote, and that cannot be read. */
+/** A stored policy that cannot be read: a newer erp-proxy or a person wrote it. */
 export class StoredPolicyError extends Error {
   override readonly name = 'StoredPolicyError';
-  /** The error in the text. */
+  /** The error in the stored text. */
   readonly reason: string;
 
   constructor(id: string, reason: string) {

@@ -12,21 +12,24 @@ export interface LimitedKey {
 
 export type Admitted =
   | ({ ok: true } & Quotas)
-  /** `retryAfterSeconds` is null if so many calls are never allowed at once. */
+  /** `retryAfterSeconds` is null if the limits never allow that many calls at once. */
   | ({
       ok: false;
       rule: 'rate' | 'per_day' | 'per_month' | 'concurrency';
       retryAfterSeconds: number | null;
     } & Quotas);
 
-/** For the response headers. Null if the key has no such limit, or if another limit refused the call. */
+/**
+ * The remaining quotas, for the response headers. Null if the key has no such limit, or if another limit refused the
+ * call.
+ */
 interface Quotas {
   rate: RateState | null;
   day: RateState | null;
   month: RateState | null;
 }
 
-/** The rest of a rate. */
+/** What remains of a limit. */
 export interface RateState extends Pick<Taken, 'remaining' | 'resetSeconds'> {
   burst: number;
   seconds: number;
@@ -39,7 +42,7 @@ const NO_QUOTAS: Quotas = { rate: null, day: null, month: null };
 
 export const UNLIMITED: Admitted = { ok: true, ...NO_QUOTAS };
 
-/** The key's concurrency is exhausted. */
+/** The result if the concurrency of the key is used up. */
 export const BUSY: Admitted = {
   ok: false,
   rule: 'concurrency',
@@ -52,7 +55,7 @@ export function readRate({ rate }: LimitingPolicy): Rate | null {
   return rate === undefined ? null : { ...rate, burst: rate.burst ?? rate.requests };
 }
 
-/** The results of the limits. Null: the limit does not exist or was not checked. */
+/** The results of the single limits. Null: the limit does not exist or was not checked. */
 export interface TakenOf {
   rate: Taken | null;
   day: Taken | null;
@@ -83,8 +86,8 @@ function refuse(
 }
 
 /**
- * Corrects `retryAfterSeconds` for a request of several calls. Null if they exceed the limits themselves. A number if
- * they exceed only this process's share, because shares change.
+ * Corrects `retryAfterSeconds` for a request of several calls: null if the calls exceed the limits themselves, a number
+ * if they exceed only the share of this process, because shares change.
  */
 export function checkRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
   if (admitted.ok || admitted.rule === 'concurrency') return admitted;

@@ -1,18 +1,18 @@
 /**
- * Bounds how many requests of the routes that keep records in memory run at once: in this process, and for each client
- * in it. No permit of a database bounds them, because they keep their records between calls on Odoo, too.
+ * Limits the number of running requests of routes that keep records in memory: in this process, and for each client in
+ * it. The permits of databases do not limit them, because they also keep records between their calls on Odoo.
  */
 import { KeyedSemaphore } from './keyed-semaphore.ts';
 
-/** The routes that keep records. Files pass as they arrive, and bodies have a bound of their own. */
+/** The routes that keep records. File routes pass bytes on as they arrive, and bodies have a separate limit. */
 const BOUNDED_ROUTES = ['export', 'changes'] as const;
 
 export type BoundedRoute = (typeof BOUNDED_ROUTES)[number];
 
 export interface DataRequestsMax {
-  /** For each route, in this process. */
+  /** Maximum number of requests of each route, in this process. */
   process: number;
-  /** The same for one client. */
+  /** Maximum number of requests of each route and client, in this process. */
   client: number;
 }
 
@@ -25,12 +25,12 @@ export class DataRequests {
     this.#max = max;
   }
 
-  /** The number that runs now, by route. */
+  /** Number of running requests, by route. */
   get running(): Readonly<Record<BoundedRoute, number>> {
     return this.#running;
   }
 
-  /** Admits a request, or returns the bound that refuses it. Each admitted request needs one `leave`. */
+  /** Admits a request, or returns the limit that refuses it. Each admitted request needs one `leave`. */
   enter(route: BoundedRoute, clientId: string): keyof DataRequestsMax | null {
     if (!this.#ofClients.tryAcquire(nameHolder(route, clientId), this.#max.client)) return 'client';
     if (this.#running[route] >= this.#max.process) {

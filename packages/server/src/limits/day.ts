@@ -1,4 +1,4 @@
-/** Counts the calls of each key today (UTC), in memory: a restart resets the counts. month.ts keeps its counts. */
+/** Counts the calls of each key today (UTC), in memory: a restart resets the counts, unlike those of month.ts. */
 import type { Taken } from './rate.ts';
 
 const DAY_MS = 86_400_000;
@@ -8,7 +8,7 @@ export class DayCounts {
   readonly #clock: () => number;
   #day = 0;
 
-  /** `clock`: milliseconds since 1970. A jump to another day resets the counts. */
+  /** `clock`: milliseconds since 1970. If it jumps to another day, the counts are reset. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -48,7 +48,7 @@ export class DayCounts {
   }
 }
 
-/** The result for a key with `calls` calls in a period, including the new ones if they are allowed. */
+/** The result for a key with `calls` calls in a period, which include the new calls if these are allowed. */
 export function describePeriod(
   limit: number,
   count: number,

@@ -4,7 +4,7 @@ import { KeyLimits } from './key-limits.ts';
 const NOON = Date.UTC(2026, 10, 21, 12);
 const UNLIMITED = { ok: true, rate: null, day: null, month: null };
 
-/** Limits at a fixed time. */
+/** Creates limits whose clock stands still. */
 function createLimits(processes?: () => number): KeyLimits {
   return new KeyLimits(
     () => 0,

@@ -1,7 +1,7 @@
 /**
- * The limits of a client key's policy that depend on its other calls: rate, calls per day and month, and concurrency.
- * Counted in this process: exact if it is the only one. If there are several, each enforces an equal share of the
- * limits, except for calls per month, whose counts they exchange.
+ * The limits of a client key that depend on its other calls: rate, calls per day and month, and concurrency. Counted in
+ * this process, and exact if no other process runs. Otherwise each process enforces an equal share of the limits,
+ * except for calls per month, whose counts the processes exchange.
  */
 import {
   type Admitted,
@@ -21,18 +21,21 @@ import { takeShare } from './share.ts';
 
 export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
-/** The limits of keys. They answer later only if they are shared with other processes. */
+/** The limits of keys. Results are promises only if the limits are shared with other processes. */
 export interface Limits {
-  /** Reads the stored counts of the key unless they are known. Call it before `admit`. Never rejects. */
+  /** Reads the stored counts of the key unless they are known. Must be called before `admit`. Never rejects. */
   prepare(key: LimitedKey): Promise<void>;
   /** Admits one call of the key, or refuses it. Each admitted call needs one `release`. */
   admit(key: LimitedKey): Admitted | Promise<Admitted>;
   /**
    * Counts further calls of an admitted request, all or none. `together`: number of calls that the limits must allow at
-   * once for the request to be possible ever; by default, all of a batch with these further calls.
+   * once for the request to be possible at all; by default, all calls of the batch.
    */
   admitMore(key: LimitedKey, count: number, together?: number): Admitted | Promise<Admitted>;
-  /** Acquires up to `count` further units of the key's concurrency for an admitted request. Returns how many. */
+  /**
+   * Acquires up to `count` further units of the key's concurrency for an admitted request. Returns the number of
+   * acquired units.
+   */
   acquireMore(key: LimitedKey, count: number): number | Promise<number>;
   release(key: LimitedKey, count?: number): void;
 }
@@ -46,7 +49,7 @@ export class KeyLimits implements Limits {
 
   /**
    * `nowMs`: a monotonic clock. `clock`: milliseconds since 1970. `processes`: number of processes that share each
-   * limit. `months`: the counts of calls per month; if left out, they are lost at a restart.
+   * limit. `months`: the counts of calls per month; if left out, a restart loses the counts.
    */
   constructor(
     nowMs: () => number,
@@ -99,12 +102,12 @@ export class KeyLimits implements Limits {
     for (let index = 0; index < running; index++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
   }
 
-  /** Notes when the burst of the key that all processes share is full again. */
+  /** Stores the time after which the burst that all processes share is full again. */
   noteSharedBurst(id: string, fullInMs: number): void {
     this.#rates.noteSharedBurst(id, fullInMs);
   }
 
-  /** The calls that this process has admitted today (UTC), and the current day in days since 1970. */
+  /** Number of calls that this process has admitted today (UTC), and the current day in days since 1970. */
   readDay(id: string): { day: number; counted: number } {
     return { day: this.#days.day, counted: this.#days.read(id) };
   }

@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const counts of opened) await counts.close();
 });
 
-/** The counts of one process. */
+/** Opens the counts of one process. */
 function open(changes: Partial<CallCountStore> = {}): MonthCounts {
   const counts = new MonthCounts({
     clock: () => now,

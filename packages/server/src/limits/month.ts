@@ -1,8 +1,8 @@
 /**
  * Counts the calls of each key in the current calendar month (UTC). The store has the sums of all processes. Each
- * process adds its calls to them in the background, and learns the calls of the others from the answer. A process that
- * is killed loses the calls of about a second. While the store is away, a process counts on from the last sum that it
- * knows, and adds its calls afterwards.
+ * process adds its calls to the sums in the background, and gets the calls of the other processes with the answer. A
+ * killed process loses the calls of about a second. While the store is unavailable, a process counts on from the last
+ * known sum, and adds its calls later.
  */
 
 import { type BatchedWrites, createBatchedWrites, SingleFlight } from '@erp-proxy/async/tasks';
@@ -12,7 +12,7 @@ import { describePeriod } from './day.ts';
 import type { Taken } from './rate.ts';
 
 const WRITE_DELAY_MS = 1000;
-/** Small, so that other operations of the store run between batches. */
+/** Small, so that other operations of the store run between two batches. */
 const BATCH_KEYS_MAX = 200;
 
 export interface MonthCountsOptions {
@@ -20,33 +20,33 @@ export interface MonthCountsOptions {
   clock: () => number;
   /** Null: the counts are only in memory. */
   store?: CallCountStore | null;
-  /** Receives the first error of the store since its last success. */
+  /** Called with the first error of the store since its last success. */
   onError?: (error: unknown) => void;
 }
 
 /** The count of a key this month. */
 export interface MonthCount {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   month: string;
-  /** Calls of all processes, as far as this one knows. */
+  /** Number of calls of all processes, as far as this process knows. */
   calls: number;
   /** End of the month, in milliseconds since 1970. */
   endsAt: number;
 }
 
-/** The result for a month that has `seconds` seconds. */
+/** The result of a check. `seconds`: length of the month. */
 export type MonthTaken = Taken & { seconds: number };
 
-/** What is known of the calls of a key this month. */
+/** The known numbers of calls of a key this month. */
 interface KnownCalls {
-  /** Calls that are in the store. */
+  /** Number of calls that are in the store. */
   stored: number;
-  /** Calls of this process that are not. */
+  /** Number of calls of this process that are not in the store yet. */
   added: number;
 }
 
 interface Month {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   name: string;
   startsAt: number;
   endsAt: number;
@@ -71,12 +71,12 @@ export class MonthCounts {
       keysMax: BATCH_KEYS_MAX,
       merge: (waiting, { calls }) => ({ ...waiting, calls: waiting.calls + calls }),
       write: (batch) => this.#write([...batch.values()]),
-      // Reported where they are handled.
+      // `#write` reports errors itself.
       onError() {},
     });
   }
 
-  /** Reads the count of the key from the store, unless it is known. If that fails, counting begins at 0. */
+  /** Reads the count of the key from the store, unless it is known. If the read fails, counting begins at 0. */
   async load(key: string): Promise<void> {
     const { name } = this.#readMonth();
     if (this.#store === null || this.#known.has(key)) return;
@@ -91,7 +91,7 @@ export class MonthCounts {
     return { ...taken, seconds: this.#seconds };
   }
 
-  /** As {@link check}, for calls that were counted elsewhere: `calls` includes the new ones if they are allowed. */
+  /** As {@link check}, for calls that were counted elsewhere: `calls` includes the new calls if these are allowed. */
   describe(limit: number, count: number, isOk: boolean, calls: number): MonthTaken {
     const { endsAt } = this.#readMonth();
     return {
@@ -114,12 +114,12 @@ export class MonthCounts {
     return { month: name, calls: stored + added, endsAt };
   }
 
-  /** Writes all calls to the store. Rejects if it fails. */
+  /** Writes all calls to the store. Rejects if the store fails. */
   flush(): Promise<void> {
     return this.#writes.flush();
   }
 
-  /** Flushes. The store stays open. Calls are lost if the store does not take them. */
+  /** Writes all calls to the store, which stays open. Calls that the store does not take are lost. */
   async close(): Promise<void> {
     await this.#writes.close().catch(() => {});
   }
@@ -148,7 +148,7 @@ export class MonthCounts {
     }
     if (this.#readMonth().name !== month) return;
     const known = this.#known.get(key);
-    // Calls that were counted meanwhile and written are in the sum.
+    // Calls that were counted and written in the meantime are part of the sum.
     if (known === undefined) this.#known.set(key, { stored, added: 0 });
     else known.stored = Math.max(known.stored, stored);
   }
@@ -162,7 +162,8 @@ export class MonthCounts {
     } catch (error) {
       this.#report(error);
       for (const count of counts) {
-        // A quota that a lost answer uses up twice would be worse than some calls too many.
+        // After a lost answer, the calls are not written again: some calls too many are better than a quota that counts
+        // them twice.
         if (error instanceof UnknownOutcomeError) this.#settle(count, 0);
         else this.#addToWrites(count);
       }
@@ -170,7 +171,7 @@ export class MonthCounts {
     }
   }
 
-  /** The calls are in the store, whose sum is at least `sum`. */
+  /** Moves calls that the store has taken to `stored`. The sum in the store is at least `sum`. */
   #settle({ month, clientId, calls }: CallCount, sum: number): void {
     const known = this.#known.get(clientId);
     if (known === undefined || this.#readMonth().name !== month) return;

@@ -80,7 +80,7 @@ test('takes all of several calls or none, and gives no retry time if so many are
 test('a share is no fuller than the burst that all processes share, and what others use is not its own use', () => {
   limiter.charge('a', TEN_A_MINUTE, 2);
   limiter.noteSharedBurst('a', 42_000);
-  // Of the shared burst, three calls in ten are left. Alone, this limiter would have eight.
+  // Three of ten calls are left in the shared burst. By its own count, this limiter would have eight.
   expect(limiter.take('a', TEN_A_MINUTE, 4).ok).toBe(false);
   limiter.charge('a', TEN_A_MINUTE, 3);
   expect(limiter.take('a', TEN_A_MINUTE, 4).ok).toBe(false);

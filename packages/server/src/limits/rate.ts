@@ -3,7 +3,7 @@
  * number per key.
  */
 
-/** On average `requests` per `seconds`, and up to `burst` at once. */
+/** A rate: on average `requests` in `seconds`, and up to `burst` at once. */
 export interface Rate {
   requests: number;
   seconds: number;
@@ -12,18 +12,18 @@ export interface Rate {
 
 export type Taken =
   | { ok: true; remaining: number; resetSeconds: number }
-  /** `retryAfterSeconds` is null if so many are never allowed at once. */
+  /** `retryAfterSeconds` is null if the rate never allows that many calls at once. */
   | { ok: false; remaining: number; resetSeconds: number; retryAfterSeconds: number | null };
 
-/** Number of keys from which keys with a full burst are removed. A removal does not change their limits. */
+/** If more keys are stored, keys with a full burst are removed, which does not change their limits. */
 const SWEEP_MIN = 1_000;
-/** Tolerance for early calls: sums of times are inexact, and must not refuse the last call of a burst. */
+/** Tolerance for early calls: sums of times are inexact, which must not refuse the last call of a burst. */
 const SLACK_MS = 0.001;
 
 export class RateLimiter {
   /** The time at which the burst of each key is full again. */
   readonly #fullAt = new Map<string, number>();
-  /** The time at which the burst that all processes share is full again, of which this limiter has a share. */
+  /** The time at which the burst that all processes share is full again. This limiter may use a share of that burst. */
   readonly #sharedFullAt = new Map<string, number>();
   readonly #nowMs: () => number;
   #sweepAt = SWEEP_MIN;
@@ -51,7 +51,7 @@ export class RateLimiter {
     return describeTaken(rate, count, isOk, isOk ? after : fullInMs);
   }
 
-  /** Counts calls that were admitted already, down to an empty burst. */
+  /** Counts calls that were admitted elsewhere. The burst does not fall below empty. */
   charge(key: string, rate: Rate, count: number): void {
     const now = this.#nowMs();
     const after = this.#fullInMs(this.#fullAt, key, rate, now) + count * readIntervalMs(rate);
@@ -59,15 +59,15 @@ export class RateLimiter {
   }
 
   /**
-   * Notes when the burst that all processes share is full again. A share of it is no fuller: the other processes may
-   * have used the rest.
+   * Stores the time after which the burst that all processes share is full again. The share of this limiter is no
+   * fuller: the other processes may have used the rest.
    */
   noteSharedBurst(key: string, fullInMs: number): void {
     const now = this.#nowMs();
     this.#keep(this.#sharedFullAt, key, now + fullInMs, now);
   }
 
-  /** At most the time of a full burst, so that a rate that was raised applies at once. */
+  /** Milliseconds until the burst is full: at most those of an empty burst, so that a higher rate applies at once. */
   #fullInMs(times: ReadonlyMap<string, number>, key: string, rate: Rate, now: number): number {
     return Math.min(Math.max((times.get(key) ?? now) - now, 0), readSpanMs(rate));
   }
@@ -91,7 +91,7 @@ function readSpanMs(rate: Rate): number {
   return rate.burst * readIntervalMs(rate);
 }
 
-/** The result for a burst that is full in `fullInMs`, including the new calls if they are allowed. */
+/** The result for a burst that is full in `fullInMs`, which includes the new calls if these are allowed. */
 export function describeTaken(rate: Rate, count: number, isOk: boolean, fullInMs: number): Taken {
   const intervalMs = readIntervalMs(rate);
   const spareMs = readSpanMs(rate) + SLACK_MS - fullInMs;

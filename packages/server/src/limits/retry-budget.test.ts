@@ -56,6 +56,6 @@ test('databases with a full budget are removed, however many names callers make 
     budget.take(`made up ${index}`);
     now += 10;
   }
-  // A retry is restored after 10 s, so the databases of 10 s are stored.
+  // A retry is restored after 10 s, so only the databases of the last 10 s are stored.
   expect(budget.size).toBeLessThanOrEqual(2_001);
 });

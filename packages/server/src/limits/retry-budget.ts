@@ -1,17 +1,17 @@
 /**
- * Limits the retries for each database to a tenth of its calls and a few more, so that retries do not multiply the load
- * of an outage. A token bucket for each database, initially full.
+ * Limits the retries for each database to a tenth of its calls, and a few more, so that retries do not multiply the
+ * load of an outage. Each database has a token bucket, initially full.
  */
 
-/** Capacity of the bucket: retries that are allowed before calls have added any. */
+/** Capacity of the bucket: number of retries that are allowed before calls have added any. */
 export const RETRIES_FLOOR = 10;
-/** Retries that each call adds. */
+/** Number of retries that each call adds. */
 const SHARE = 0.1;
-/** Retries that each second adds, so that a database with few calls has a full bucket after 100 s. */
+/** Number of retries that each second adds, so that a database with few calls has a full bucket after 100 s. */
 const PER_SECOND = 0.1;
-/** Tolerance for inexact sums: ten calls must add one retry. */
+/** Tolerance for inexact sums: ten calls must add one whole retry. */
 const SLACK = 1e-6;
-/** Number of databases from which those with a full bucket are removed. A removal does not change their limits. */
+/** If more databases are stored, those with a full bucket are removed, which does not change their limits. */
 const SWEEP_MIN = 1_000;
 
 export class RetryBudget {
@@ -29,7 +29,7 @@ export class RetryBudget {
     return this.#used.size;
   }
 
-  /** Call when a call is sent for the first time. */
+  /** Must be called when a call is sent for the first time. Adds its part of a retry. */
   earn(database: string): void {
     if (this.#used.has(database)) this.#keep(database, this.#readUsed(database) - SHARE);
   }

@@ -1,6 +1,6 @@
 /**
- * The share of one process in limits that several processes enforce without communication. The calls of a month are not
- * divided: the processes learn them from each other (month.ts). Pure.
+ * The share of one process in limits that several processes enforce without communication. Calls per month are not
+ * divided: the processes exchange their counts (month.ts). Pure.
  */
 import { type LimitingPolicy, readRate } from './admitted.ts';
 

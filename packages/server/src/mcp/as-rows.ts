@@ -1,4 +1,4 @@
-/** The records, groups or ids in a result of Odoo. */
+/** Reads the records, groups or ids in a result of Odoo. */
 import { isObject } from '@erp-proxy/json';
 
 export interface RecordRow extends Record<string, unknown> {
@@ -9,13 +9,16 @@ export function asRows(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The records of these ids, each once, in the order in which Odoo gives them. */
+/** Picks the records with these ids, each once, in the order of Odoo's answer. */
 export function asRecords(value: unknown, ids: readonly number[]): RecordRow[] {
   const wanted = new Set<unknown>(ids);
   return asRows(value).filter((row): row is RecordRow => wanted.delete(row['id']));
 }
 
-/** The id and these members of each row. A server can send others, which would count for the size of an answer. */
+/**
+ * Keeps the id and the named members of each row. A server can send other members, which would count for the size of an
+ * answer.
+ */
 export function pickMembers<Row extends Record<string, unknown>>(
   rows: readonly Row[],
   names: readonly string[],
@@ -26,10 +29,10 @@ export function pickMembers<Row extends Record<string, unknown>>(
   );
 }
 
-/** As many as `create_record` creates, and `call_method` copies. */
+/** The most records that one call of `create_record` creates or `call_method` copies. */
 const NEW_IDS_MAX = 200;
 
-/** The ids in the result of a method that creates records; none if they are not all ids. */
+/** Reads the ids in the result of a method that creates records; empty unless all of them are ids. */
 export function readNewIds(result: unknown): number[] {
   const ids = Array.isArray(result) ? result : [result];
   return ids.length <= NEW_IDS_MAX && ids.every((id) => Number.isSafeInteger(id) && id > 0) ? ids : [];

@@ -1,4 +1,6 @@
-/** Errors of calls as errors of tools: what went wrong, names that exist, and what a model does now. */
+/**
+ * Turns errors of calls into errors of tools: what went wrong, which names exist, and what the model should do next.
+ */
 import {
   APPROVAL_HEADER,
   type BusinessErrorType,
@@ -14,10 +16,10 @@ import { cleanText } from './show.ts';
 import { ToolError } from './tool-error.ts';
 
 const TEXT_MAX = 500;
-/** Longer names come from hostile or confused callers. */
+/** Longer names are cut: they come from hostile or confused callers. */
 const NAME_SHOWN_MAX = 100;
 
-/** What to do now, by type of error (docs/errors.md). `model` is that of the call. */
+/** The next step, by type of error (docs/errors.md). `model` is the model of the call. */
 const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (model: string) => string } = {
   policy_denied: () => 'Do not try again: tell the user that the operator of the proxy must allow it.',
   access_denied: () => 'Tell the user: the key of Odoo that the proxy has stored does not work.',
@@ -42,12 +44,12 @@ const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (mod
   upstream_unreachable: () => 'Odoo does not answer. Try again later, or tell the user.',
 };
 
-/** For a model that the policy does not name: it may be misspelt. */
+/** The next step for a model that the policy does not name: its name may be misspelt. */
 export const UNNAMED_MODEL_NEXT =
   'Check the name of the model by list_models {"query": "…"}. If it is right, tell the user that the operator of the proxy must allow it.';
 
 /**
- * `isNamed`: whether the policy of the key names the model. `names`: what the tool calls the positional arguments of
+ * `isNamed`: whether the policy of the key names the model. `names`: the tool's names of the positional arguments of
  * the call.
  */
 export function toToolError(
@@ -62,12 +64,12 @@ export function toToolError(
       : [error.data.type, error.message, error.data as unknown as Record<string, unknown>];
   const said = typeof data['message'] === 'string' ? data['message'] : message;
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
-  // On one line: what follows a line end would look like a line of the proxy, such as the next step.
+  // Printed on one line: after a line break, Odoo's text would look like a line of the proxy, such as the next step.
   const told = nameArguments(namesApproval(type) ? nameArgument(said) : said, names);
   const cleaned = cleanText(told).replace(/\s+/g, ' ');
   const text = clipText(cleaned, TEXT_MAX);
   const missing = type === 'model_not_found' && namesModel(said, model) ? explainMissingApps([model]) : null;
-  // Another model would not do what the app does.
+  // No similar models are named: none of them does what the missing app does.
   if (missing !== null) return new ToolError(type, text, { next: `${missing} Tell the user.` });
   const nearest = Array.isArray(data['nearest']) ? data['nearest'].map(String) : null;
   const nothing = nearest?.length === 0 ? ` ${NOTHING_NEAR[type] ?? ''}` : '';
@@ -104,7 +106,9 @@ export function explainUnknownFields(model: string, unknown: readonly UnknownFie
   return new ToolError('query_invalid', `${model} has no fields ${listed.join(', ')}.`, { next });
 }
 
-/** Fields that a call asks for and a model lacks, for an answer without them. `path` precedes their names. */
+/**
+ * Prints the fields that a call asks for and a model lacks, for an answer without them. `path` precedes their names.
+ */
 export function listUnknownFields({ names, shown }: UnknownFields, path = ''): string[] {
   const listed = shown.map((field) => `${path}${shorten(field.name)} ${printNear(field)}`);
   return names.size > shown.length ? [...listed, `… (${names.size} in all)`] : listed;
@@ -115,13 +119,13 @@ function printNear({ isDenied, nearest }: UnknownField): string {
   return nearest.length > 0 ? `(nearest: ${nearest.join(', ')})` : '(no similar name)';
 }
 
-/** What an empty list of nearest names says, by type of error. */
+/** Text for an empty list of similar names, by type of error. */
 const NOTHING_NEAR: Readonly<Record<string, string>> = {
   query_invalid: 'No field has a similar name.',
   model_not_found: 'No model has a similar name.',
 };
 
-/** False if the fault is about another model, which a module of the server needs. */
+/** True if the fault is about this model, not about another one that a module of the server needs. */
 function namesModel(text: string, model: string): boolean {
   return text.split(/[^\w.]+/).includes(model);
 }
@@ -134,17 +138,17 @@ function shorten(name: string): string {
   return cutText(name, NAME_SHOWN_MAX);
 }
 
-/** Errors of the proxy itself that say how a caller names its approval. */
+/** True for errors of the proxy itself whose text says how a caller names its approval. */
 function namesApproval(type: string): boolean {
   return type === 'approval_required' || type === 'policy_denied';
 }
 
-/** A tool takes as an argument what other calls take as a header. */
+/** Names the approval as a tool's argument; other calls name it by a header. */
 function nameArgument(message: string): string {
   return message.replace(SENT_HEADER, 'with its id as `approval`').replaceAll(HEADER, '`approval`');
 }
 
-/** Other callers send headers and positional arguments, which a tool has not. */
+/** Adapts a text for other callers, which send headers and positional arguments, to a tool, which has neither. */
 function nameArguments(message: string, names: readonly string[]): string {
   const named = message.replace(/`params\[(\d)\]/g, (text, index) => {
     const name = names[Number(index)];
@@ -153,7 +157,7 @@ function nameArguments(message: string, names: readonly string[]): string {
   return HEADER_PHRASES.reduce((text, [phrase, other]) => text.replace(phrase, other), named);
 }
 
-/** Phrases of the proxy's own errors, and what takes their place. */
+/** Phrases of the proxy's own errors, and their replacements. */
 const HEADER_PHRASES: readonly [string, string][] = [
   [', or without `prefer: values=normalized`', ''],
   [' with `prefer: values=normalized`', ''],

@@ -1,6 +1,6 @@
 /**
- * What a person is asked before a call that cannot be undone. Their answer counts for these arguments, for this server
- * and for the question as they have read it: if a record has another name or state by then, it is another question.
+ * What a person is asked before a call that cannot be undone. The answer counts only for these arguments, this server
+ * and the question as it was read: if a record has another name or state by then, the question is another one.
  */
 import { createHash } from 'node:crypto';
 import { isObject } from '@erp-proxy/json';
@@ -8,7 +8,7 @@ import type { InstanceRecord } from '../instances/instances.ts';
 
 export interface Question {
   text: string;
-  /** Names the call and this text. */
+  /** Identifies the call and this text. */
   about: string;
 }
 
@@ -27,18 +27,21 @@ export const QUESTION_SCHEMA = {
 export const REFUSED =
   'A person was asked and did not agree. Nothing was changed. Do not try again unless they ask for it.';
 
-/** `capabilities`: those of a client. In the revision 2025-06-18, a form is the only kind of elicitation. */
+/**
+ * True if the client can show questions, by its `capabilities`. In the revision 2025-06-18, a form is the only kind of
+ * elicitation.
+ */
 export function canShowQuestions(capabilities: unknown): boolean {
   const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
   return isObject(elicitation) && (elicitation['form'] !== undefined || elicitation['url'] === undefined);
 }
 
-/** Whether the result of an elicitation is a yes. */
+/** True if the result of an elicitation is a yes. */
 export function readConfirmation({ action, content }: { action?: unknown; content?: unknown }): boolean {
   return action === 'accept' && isObject(content) && content[ANSWER] === true;
 }
 
-/** The server and its user are part of it: by the time of the answer, another one can have the name. */
+/** Includes the server and its user: by the time of the answer, another server can have the same name. */
 export function nameCall(
   keyId: string,
   tool: string,
@@ -48,7 +51,7 @@ export function nameCall(
   return digest(JSON.stringify([keyId, tool, args, [id, url, db, user_id]]));
 }
 
-/** `call`: its name. */
+/** `call`: the result of nameCall. */
 export function describeQuestion(call: string, text: string): Question {
   return { text, about: `${call} ${digest(text)}` };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RECORDED_VERSIONS, readRecordedModels } from '../../test/data/recorded-fields.ts';
 import { chooseShown, readFields } from './fields.ts';
 
-/** By version and model: the fields of a record of a real server with demo data. */
+/** The field names of recorded records, by version and model, from real servers with demo data. */
 const RECORDED: Record<string, Record<string, string>> = JSON.parse(
   readFileSync(new URL('../../test/data/first-records-14-to-19.json', import.meta.url), 'utf8'),
 );
@@ -11,7 +11,7 @@ for (const version of RECORDED_VERSIONS) {
   for (const [model, fields] of readRecordedModels(version))
     RECORDED[version.split('.')[0]!]![model] ??= [...fields.keys(), 'display_name'].join(' ');
 }
-/** What people look at first, by model: one of each group. */
+/** The fields that people look at first, by model. One field of each group must be shown. */
 const NEEDED: Record<string, string[][]> = {
   'account.move': [['move_type'], ['amount_total'], ['amount_residual'], ['partner_id'], ['currency_id']],
   'account.move.line': [['account_id'], ['debit'], ['credit'], ['move_id']],

@@ -1,6 +1,6 @@
 /**
- * Fields of common models that are shown unless the caller names others. Data, and nothing else. A field that the
- * server lacks is left out, so that the list of a model has the names of all versions.
+ * Fields of common models that are shown unless the caller names others. Only data. The list of a model can have names
+ * of all versions, because a field that the server lacks is left out.
  */
 
 const DEFAULT_FIELDS: Readonly<Record<string, string>> = {

@@ -1,19 +1,19 @@
-/** Says in plain words what a call of a method does, for the person who is asked about it. */
+/** Describes a call of a method in plain words, for the person who is asked about it. */
 import { isNote } from '../naming/concerned-records.ts';
 import { describeRecords, type Target } from './describe-records.ts';
 import { printWith, quoteText } from './print-arguments.ts';
 import type { Session } from './session.ts';
 
 interface KnownMethod {
-  /** What the method does with the records. */
+  /** What the method does with the records, e.g. `Archive`. */
   readonly verb: string;
-  /** What such a record is called; its plural ends with s. */
+  /** A noun for such a record; its plural ends with s. */
   readonly noun?: string;
-  /** The named argument that is the most important one, and a text. */
+  /** The named argument with the most important text, such as the body of a message. */
   readonly text?: string;
 }
 
-/** By method, or by model and method. */
+/** Keyed by method, or by model and method. */
 const KNOWN_METHODS: ReadonlyMap<string, KnownMethod> = new Map<string, KnownMethod>([
   ['action_archive', { verb: 'Archive' }],
   ['action_unarchive', { verb: 'Restore from the archive' }],
@@ -49,7 +49,7 @@ export interface MethodCall extends Target {
   keyword?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Without a mark at its end. */
+/** Describes a call as a sentence without a final mark. */
 export async function describeCall(call: MethodCall, session: Session): Promise<string> {
   const { model, method, arguments: positional = [], keyword = {} } = call;
   const known = KNOWN_METHODS.get(`${model}/${method}`) ?? KNOWN_METHODS.get(method);

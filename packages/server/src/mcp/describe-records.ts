@@ -12,30 +12,30 @@ const NAME_LENGTH_MAX = 80;
 
 export interface Target {
   model: string;
-  /** Empty: the model itself. */
+  /** Empty if the method is one of the model itself. */
   ids?: readonly number[] | undefined;
   instance?: string | undefined;
-  /** What one of the records is called. */
+  /** A noun for one of the records. */
   noun?: string | undefined;
 }
 
 export interface DescribedCall extends Target {
   method: string;
-  /** Arguments behind the ids. */
+  /** The positional arguments after the ids. */
   positional?: readonly unknown[];
   keyword?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * `target`: the records whose method is called, on their server. `others`: a text that continues a sentence about them,
- * with further records that the call concerns; empty if there are none.
+ * `target`: the records whose method is called, on their server. `others`: the further records that the call concerns,
+ * as a text to add to the sentence; empty if there are none.
  */
 export async function describeRecords(
   { model, ids = [], instance, noun = 'record', method, positional = [], keyword = {} }: DescribedCall,
   session: Session,
 ): Promise<{ target: string; others: string }> {
   const on = await session.pickInstance(instance);
-  // Without ids, the first argument is no record.
+  // Without ids, null stands for them, so that the first argument is not read as ids.
   const call = { model, method, positional: [ids.length > 0 ? ids : null, ...positional], keyword };
   const parts = await nameRecords(call, new SessionReader(session, on));
   const records = parts.find(({ part }) => part === 'records');
@@ -87,7 +87,7 @@ function printMore(records: readonly ConcernedRecord[], count: number | null): s
   return count !== null && count > records.length ? ' and others' : '';
 }
 
-/** `“S00004” (id 4, “Gemini Furniture”, “Sales Order”)`. */
+/** E.g. `“S00004” (id 4, “Gemini Furniture”, “Sales Order”)`. */
 function printRecord(record: ConcernedRecord): string {
   const told = printTold(record).join(', ');
   if (record.name !== null) return `${quoteText(record.name, NAME_LENGTH_MAX)} (${told})`;
@@ -99,7 +99,7 @@ function printTold({ id, partner, order, state, stage }: Omit<ConcernedRecord, '
   return [`id ${id}`, ...texts.map((text) => quoteText(text, NAME_LENGTH_MAX))];
 }
 
-/** Reads through the tools' own calls, which the policy of the key checks. */
+/** Reads by calls of the session, which the policy of the key checks. */
 class SessionReader implements RecordReader {
   readonly #session: Session;
   readonly #instance: InstanceRecord;

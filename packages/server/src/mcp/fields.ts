@@ -1,4 +1,4 @@
-/** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. */
+/** The fields of a model as `fields_get` describes them: finds fields by words, and chooses the fields to show. */
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
 import { listOtherNames } from '@erp-proxy/odoo';
@@ -9,7 +9,7 @@ export interface Field {
   readonly type: string;
   /** The label in the language of the user. */
   readonly string: string;
-  /** The label in English, if that is another one. */
+  /** The label in English, if it differs. */
   readonly english?: string;
   readonly help?: string;
   readonly relation?: string;
@@ -19,7 +19,7 @@ export interface Field {
   readonly store?: boolean;
   readonly searchable?: boolean;
   readonly sortable?: boolean;
-  /** Told from 18 on. */
+  /** Stated from Odoo 18 on. */
   readonly groupable?: boolean;
   /** The field with the currency of an amount. */
   readonly currency_field?: string;
@@ -27,7 +27,7 @@ export interface Field {
 
 export type Fields = ReadonlyMap<string, Field>;
 
-/** The attributes that are asked for. */
+/** The attributes of fields that are read. */
 export const FIELD_ATTRIBUTES = [
   'type',
   'string',
@@ -43,7 +43,10 @@ export const FIELD_ATTRIBUTES = [
   'currency_field',
 ];
 
-/** Shown of a model without default fields, unless the caller names others: those that exist, in this order. */
+/**
+ * Fields that are shown of a model without default fields, unless the caller names others: those that exist, in this
+ * order.
+ */
 const MAIN_FIELDS = [
   'name',
   'display_name',
@@ -87,7 +90,7 @@ const MAIN_FIELDS = [
 ];
 const SHOWN_MAX = 8;
 const SHOWN_MIN = 3;
-/** Types that are long, or whose value says little. They are shown if they are named. */
+/** Types that are long, or whose value says little. Such fields are shown only if they are named. */
 const HIDDEN_TYPES = new Set([
   'binary',
   'html',
@@ -102,18 +105,18 @@ const HIDDEN_TYPES = new Set([
 ]);
 const FRAMEWORK_NAMES =
   /^(message_|activity_|website_|access_|signup_|rating_|my_activity|__|create_|write_|has_message|image_|avatar_|color$|sequence$)/;
-/** Say little about most records. */
+/** Fields that say little about most records. */
 const MINOR_NAMES = /^(is_|active$)/;
 const FIELD_NAME = /^[\w$]{1,128}$/;
 const MODEL_NAME = /^[\w.]{1,128}$/;
-/** A label and a help text, of which longer ones are cut. */
+/** Maximum lengths of a label and of a help text. Longer texts are cut. */
 const LABEL_LENGTH_MAX = 200;
 const HELP_LENGTH_MAX = 2000;
 const NEAREST_MAX = 3;
-/** More unknown names come from confused or hostile callers. */
+/** Maximum unknown names in an error. More of them come from confused or hostile callers. */
 const UNKNOWN_MAX = 8;
 
-/** Leaves out what no Odoo has: names that are none, and attributes of another type. */
+/** Leaves out everything that no Odoo sends: invalid names, and attributes of a wrong type. */
 export function readFields(described: unknown, english: unknown = null): Fields {
   const fields = new Map<string, Field>();
   for (const [name, value] of Object.entries(isObject(described) ? described : {})) {
@@ -146,11 +149,11 @@ function readField(name: string, value: Record<string, unknown>): Field {
   };
 }
 
-/** A value of a selection with its label, as a list of one; an empty list if it is none. */
+/** Returns a list with the value of a selection and its label; an empty list if the option is invalid. */
 function readOption(option: unknown): [string, string][] {
   if (!Array.isArray(option)) return [];
   const [key, label] = option;
-  // Modules also have numbers and false as values.
+  // Modules also use numbers and false as values.
   if (!['string', 'number', 'boolean'].includes(typeof key)) return [];
   const value = copyStart(String(key), LABEL_LENGTH_MAX);
   return [[value, readText(label, LABEL_LENGTH_MAX) ?? value]];
@@ -160,16 +163,16 @@ function readText(value: unknown, lengthMax: number): string | null {
   return typeof value === 'string' ? copyStart(value, lengthMax) : null;
 }
 
-/** A copy, because a slice would keep the whole text in memory. */
+/** Copies the text, because a slice would keep the whole text in memory. */
 function copyStart(text: string, lengthMax: number): string {
   return text.length > lengthMax ? Buffer.from(cutText(text, lengthMax)).toString() : text;
 }
 
-/** A field and an option without their texts take so many bytes. */
+/** Estimated bytes of a field and of an option without their texts. */
 const FIELD_BYTES = 200;
 const OPTION_BYTES = 150;
 
-/** About the number of bytes that the fields take in memory. */
+/** Estimates the bytes that the fields take in memory. */
 export function weighFields(fields: Fields): number {
   let bytes = 0;
   for (const [name, { string, english = '', help = '', currency_field = '', selection = [] }] of fields) {
@@ -179,17 +182,17 @@ export function weighFields(fields: Fields): number {
   return bytes;
 }
 
-/** At least one. */
+/** The fields to show, at least one. */
 export function chooseShown(fields: Fields, model: string): string[] {
   const ofModel = listDefaultFields(model)?.filter((name) => fields.has(name)) ?? [];
   return ofModel.length > 0 ? withCurrency(ofModel, fields) : chooseMain(fields);
 }
 
-/** How queries can use a field. `groupable` is absent where neither the server nor the type tells it. */
+/** How queries can use a field. `groupable` is absent if neither the server nor the type decides it. */
 export function describeUses({ type, store, searchable, sortable, groupable }: Field) {
   const isStored = store !== false;
   const isSortable = sortable ?? (isStored && !LISTS.has(type));
-  // A many2many field can be grouped by from 15 on.
+  // From Odoo 15 on, a many2many field can be grouped by; before, it cannot.
   const isGroupable = groupable ?? (type === 'many2many' && isStored ? undefined : isSortable);
   return {
     searchable: searchable ?? isStored,
@@ -200,7 +203,7 @@ export function describeUses({ type, store, searchable, sortable, groupable }: F
 
 const LISTS = new Set(['one2many', 'many2many']);
 
-/** Names first. At least one. */
+/** Chooses name fields first, and at least one field. */
 function chooseMain(fields: Fields): string[] {
   const main = MAIN_FIELDS.filter((name) => {
     const field = fields.get(name);
@@ -215,7 +218,7 @@ function chooseMain(fields: Fields): string[] {
   return shown.length > 0 ? withCurrency(shown, fields) : ['display_name'];
 }
 
-/** An amount says little without its currency. */
+/** Adds the currency of an amount, without which the amount says little. */
 function withCurrency(shown: readonly string[], fields: Fields): string[] {
   const amount = shown.map((name) => fields.get(name)).find((field) => field?.type === 'monetary');
   const currency = amount?.currency_field || 'currency_id';
@@ -223,18 +226,20 @@ function withCurrency(shown: readonly string[], fields: Fields): string[] {
   return isKnown ? [...new Set([...shown, currency])] : [...shown];
 }
 
-/** For one record: all fields but long ones and those of the framework. */
+/** For one record: all fields except long ones and those of the framework. */
 export function choosePlain(fields: Fields, model: string, max: number): string[] {
   return [...new Set([...chooseShown(fields, model), ...listPlain(fields)])].slice(0, max);
 }
 
-/** Fields that {@link choosePlain} leaves out, and that can have a value of interest. */
+/** Fields that {@link choosePlain} leaves out, but whose values can be of interest. */
 export function chooseOthers(fields: Fields, chosen: readonly string[], max: number): string[] {
   const others = listStored(fields).filter((name) => !chosen.includes(name));
   return others.slice(0, max);
 }
 
-/** A field of the model of activities. Those that other models have for their activities are not stored, or lists. */
+/**
+ * True for a field of the model of activities. Fields of other models about their activities are lists, or not stored.
+ */
 function isOfActivity(name: string, { type }: Field): boolean {
   return name.startsWith('activity_') && type === 'many2one';
 }
@@ -243,7 +248,7 @@ function listPlain(fields: Fields): string[] {
   return listStored(fields).filter((name) => !HIDDEN_TYPES.has(fields.get(name)?.type ?? ''));
 }
 
-/** Stored fields but those of the framework, and those that only say what others do. */
+/** Stored fields, except those of the framework, `id` and `display_name`. */
 function listStored(fields: Fields): string[] {
   return [...fields]
     .filter(
@@ -253,10 +258,10 @@ function listStored(fields: Fields): string[] {
     .filter((name) => name !== 'id' && name !== 'display_name');
 }
 
-/** More words do not find a field better. */
+/** Maximum words that are compared: more do not find a field better. */
 const WORDS_MAX = 10;
 
-/** Fields that match the words, by name, label, translation and help; the best first. */
+/** Fields that match the words, by name, label, translation and help; the best match first. */
 export function matchFields(fields: Fields, query: string, max: number): string[] {
   const words = [...new Set(splitWords(query.toLowerCase()))].slice(0, WORDS_MAX);
   const rated = [...fields]
@@ -293,7 +298,7 @@ function splitWords(text: string): string[] {
 
 export interface UnknownField {
   readonly name: string;
-  /** The policy denies a field of this name, whether the model has it or not. */
+  /** True if the policy denies a field of this name, whether the model has it or not. */
   readonly isDenied?: boolean;
   /** Fields with a similar name or label, the nearest first. */
   readonly nearest: readonly string[];
@@ -301,16 +306,16 @@ export interface UnknownField {
 
 export interface UnknownFields {
   readonly names: ReadonlySet<string>;
-  /** The first of them. */
+  /** The first few of the names. */
   readonly shown: readonly UnknownField[];
 }
 
-/** The names that the model lacks. The path behind a dot is not looked at. */
+/** The names that the model lacks. A path is compared by its first field only. */
 export function listUnknown(fields: Fields, names: readonly string[]): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== 'id' && !fields.has(readHead(name))));
 }
 
-/** `isDenied`: whether the policy denies a field. */
+/** `isDenied`: tells whether the policy denies a field. */
 export async function describeUnknown(
   fields: Fields,
   names: ReadonlySet<string>,
@@ -334,7 +339,7 @@ export function findNear(fields: Fields, text: string, max: number): Promise<str
   return findNearestOfMany(text, [...fields.keys()], max, { listOtherTexts });
 }
 
-/** The field that a path or a grouping such as `date_order:month` begins with. */
+/** The first field of a path, or the field of a grouping such as `date_order:month`. */
 function readHead(name: string): string {
   return name.split(/[.:]/, 1)[0] as string;
 }

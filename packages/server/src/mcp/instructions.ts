@@ -1,4 +1,4 @@
-/** What the server tells a model about itself when it connects. */
+/** The instructions that the server sends to a model when it connects. */
 
 export const INSTRUCTIONS = [
   'Reads and changes records of Odoo: contacts (res.partner), products (product.template) and, where installed, orders (sale.order), invoices (account.move), opportunities (crm.lead) and all others.',

@@ -1,9 +1,9 @@
-/** Well-known models, with the words by which people ask for them, and the apps that a server lacks. Pure. */
+/** Well-known models, with the words by which people ask for them, and the apps to which they belong. Pure. */
 
 export interface KnownModel {
   readonly model: string;
   readonly name: string;
-  /** Further words, in lower case and singular. */
+  /** Further words for the model, in lower case and singular. */
   readonly words: string;
   /** The app that adds the model, if it is one app. */
   readonly app?: string;
@@ -62,8 +62,8 @@ const APPS = new Map(KNOWN_MODELS.flatMap(({ model, app }) => (app === undefined
 const NAMED_MAX = 5;
 
 /**
- * A sentence about the apps to which the models belong; null if no app is known. The caller has found that the server
- * lacks the models, and that the policy lets the key know it.
+ * A sentence about the apps to which the models belong; null if no app is known. Call it only if the server lacks the
+ * models, and the policy lets the key know that.
  */
 export function explainMissingApps(models: readonly string[]): string | null {
   const byApp = new Map<string, string>();

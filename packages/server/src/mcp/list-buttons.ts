@@ -1,4 +1,4 @@
-/** The buttons of a dialog, as its form has them. */
+/** Reads the buttons of a dialog from its form. */
 
 import { isObject } from '@erp-proxy/json';
 import { mayCall } from '@erp-proxy/policy/abilities';
@@ -11,10 +11,10 @@ import { ToolError } from './tool-error.ts';
 const BUTTONS_MAX = 8;
 const LABEL_LENGTH_MAX = 40;
 const ARCH_LENGTH_MAX = 256 * 1024;
-/** `get_views` from 16 on, `load_views` before. Both have the same arguments. */
+/** The method that reads views: from Odoo 16 on, and before. Both have the same arguments. */
 const METHODS = ['get_views', 'load_views'];
 
-/** Names with labels, such as `process (“Apply”)`. None if the key or the user may not read the form. */
+/** Names of buttons with labels, such as `process (“Apply”)`. Empty if the key or the user may not read the form. */
 export async function listButtons(
   session: Session,
   instance: InstanceRecord,
@@ -41,7 +41,7 @@ function findArch(answer: unknown): string {
   return typeof arch === 'string' ? arch.slice(0, ARCH_LENGTH_MAX) : '';
 }
 
-/** Buttons that call a method. Those that only close the dialog have none. */
+/** Reads the buttons that call a method. Buttons that only close the dialog call none. */
 export function readButtons(arch: string): string[] {
   const buttons = new Map<string, string>();
   for (const [, attributes = ''] of arch.matchAll(/<button\b([^<>]*)>/g)) {

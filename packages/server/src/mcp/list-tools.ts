@@ -5,14 +5,14 @@ import { ALL_TOOLS } from './tools/all-tools.ts';
 
 type JsonObject = { type: 'object'; [name: string]: unknown };
 
-/** Made once, because it takes long. */
+/** Created once, because that takes long. */
 const DEFINITIONS = ALL_TOOLS.map((tool) => ({
   tool,
   forOne: describe(tool, false),
   forSeveral: describe(tool, true),
 }));
 
-/** `hasInstances`: whether the key may call several. Otherwise a model need not know the argument. */
+/** `hasInstances`: whether the key may call several instances. Otherwise the argument for the instance is left out. */
 export function listTools(tools: readonly Tool[], hasInstances: boolean) {
   return DEFINITIONS.filter(({ tool }) => tools.includes(tool)).map(({ forOne, forSeveral }) =>
     hasInstances ? forSeveral : forOne,
@@ -35,7 +35,7 @@ function describe({ name, title, description, input, output, hints }: Tool, hasI
 function toJsonSchema(schema: z.ZodObject): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => {
-      // The bounds of integers that JavaScript has say nothing to a caller.
+      // JavaScript's bounds of integers mean nothing to a caller.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.propertyNames !== undefined) delete jsonSchema.propertyNames;

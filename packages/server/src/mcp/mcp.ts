@@ -18,7 +18,10 @@ import { type ChangesSource, Session, type SessionDeps } from './session.ts';
 export interface McpOptions {
   instances: Pick<Instances, 'list'>;
   changes: ChangesSource;
-  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
+  /**
+   * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
+   * about.
+   */
   secret: Uint8Array;
   /** Passes the answers of people between processes. */
   relay: AnswerRelay;
@@ -28,7 +31,7 @@ export interface McpOptions {
   clock: () => number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Receives exceptions of tools. */
+  /** Called with exceptions of tools. */
   onFault: (requestId: string, error: unknown) => void;
 }
 
@@ -39,9 +42,9 @@ export interface Mcp {
 
 const INSTANCES_MAX = 1000;
 const INSTANCES_KEPT_MS = 1000;
-/** Maximum size of the fields of models that are kept, and of users, for all keys. */
+/** Maximum bytes of cached users and fields of models, for all keys. */
 const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
-/** What is kept takes so many bytes without fields. */
+/** Estimated bytes of a cached entry without its fields. */
 const ENTRY_BYTES = 1000;
 const SESSION_HEADER = 'mcp-session-id';
 const JSON_TYPE = 'application/json';
@@ -91,7 +94,7 @@ export function createMcp({
         runner,
         session: new Session(runner, readMeta(message), sessions),
         acceptsEvents,
-        // The questions of a batch would share one time limit.
+        // Not in a batch, whose questions would share one time limit.
         canAsk: acceptsEvents && isSession && !Array.isArray(message),
         isAsking: false,
       };
@@ -108,7 +111,9 @@ export function createMcp({
   };
 }
 
-/** The headers that the SDK reads. A client that takes JSON, or anything, need not name both types. */
+/**
+ * Copies the headers that the SDK reads. `accept` names both types for the SDK if the client takes JSON or any type.
+ */
 function createRequest({ exchange }: CallRunner): Request {
   const accept = exchange.header('accept');
   const headers = new Headers();
@@ -118,11 +123,11 @@ function createRequest({ exchange }: CallRunner): Request {
   }
   const takesJson = accept === undefined || accepts(accept, JSON_TYPE);
   headers.set('accept', takesJson ? `${JSON_TYPE}, ${EVENTS_TYPE}` : accept);
-  // The SDK reads nothing of the address.
+  // The SDK does not use the address.
   return new Request('http://erp-proxy/mcp', { method: 'POST', headers });
 }
 
-/** Events only if they are named: what takes anything reads JSON rather. */
+/** True if the header names the type. A range that allows any type counts for JSON only, not for events. */
 function accepts(header: string | undefined, type: string): boolean {
   const ranges = header?.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase()) ?? [];
   return (
@@ -131,17 +136,17 @@ function accepts(header: string | undefined, type: string): boolean {
   );
 }
 
-/** `_meta` of the message, which concerns its calls. */
+/** The member `_meta` of the message, which concerns its calls. */
 function readMeta(message: unknown): Record<string, unknown> {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) ? params['_meta'] : undefined;
   return isObject(meta) ? meta : {};
 }
 
-/** A gateway that collects the pieces would keep a question from the person. */
+/** A gateway that buffers the pieces would keep a question from the person. */
 const UNBUFFERED = { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' };
 
-/** Sends the answer as a whole, or in pieces once a person is asked. */
+/** Sends the answer as a whole, or piece by piece as soon as a person is asked. */
 async function sendResponse(
   { status, body }: Response,
   writer: AnswerWriter,
@@ -166,8 +171,8 @@ function weigh(known: NonNullable<unknown>): number {
 }
 
 /**
- * Numbers policies as they are seen. Ids do not tell them apart: a key can get another policy, and tokens of one user
- * can have different ones.
+ * Numbers policies as they are seen. Ids would not distinguish them: a key can get another policy, and tokens of one
+ * user can have different policies.
  */
 function createPolicyNames(): SessionDeps['namePolicy'] {
   const numbers = new WeakMap<object, number>();

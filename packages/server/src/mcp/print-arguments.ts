@@ -1,48 +1,50 @@
 /**
- * Prints arguments of a call for the person who is asked about it: on one line, bounded, and so that no text in them
- * can look like the end of the question. Pure.
+ * Prints arguments of a call for the person who is asked about it: on one line, with limited length, and so that none
+ * of their text can look like the end of the question. Pure.
  */
 import { cutText } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
 import { cleanText } from './show.ts';
 
-/** Maximum length of all texts, names and numbers. */
+/** Maximum length of all printed texts, names and numbers together. */
 const ARGUMENTS_LENGTH_MAX = 1500;
 const TEXT_LENGTH_MAX = 1000;
-/** Texts are cut to these lengths before whole arguments are left out: a long one must not hide those behind it. */
+/**
+ * Lengths to which texts are cut before whole arguments are left out: a long text must not hide the arguments after it.
+ */
 const SHORTER_TEXTS = [200, 40];
-/** Members and items that are printed of one object or list. */
+/** Maximum members of an object or items of a list that are printed. */
 const ITEMS_MAX = 20;
 const DEPTH_MAX = 6;
-/** Longer texts are cut before they are cleaned: each invisible character of a long text costs time. */
+/** Longer texts are cut before they are cleaned, because each invisible character of a long text takes time. */
 const READ_MAX = 16 * 1024;
 
-/** White space, and letters that look like it. */
+/** Matches white space, and letters that look like it. */
 const BLANKS = /[\s\u115f\u1160\u2800\u3164\uffa0]+/g;
 const SINGLE_MARKS = "'‘’‚‛`´′‵ʹʻʼʽˈˊˋ׳＇❛❜";
 const DOUBLE_MARKS = '"“”„‟«»〝〞〟❝❞‶″‷‴＂˝ʺˮ״\u2e42\u{1f676}-\u{1f678}';
-/** What looks like the end of a quoted text: a double mark with those beside it, or several single ones. */
+/** Text that looks like the end of a quotation: a double mark with adjacent marks, or several single ones. */
 const QUOTES = new RegExp(
   `[${SINGLE_MARKS}]*[${DOUBLE_MARKS}][${SINGLE_MARKS}${DOUBLE_MARKS}]*|[${SINGLE_MARKS}]{2,}`,
   'gu',
 );
 /**
- * Some clients render a question as Markdown. These begin a tag, a comment, an escape or a character reference, or end
- * the text of a link: what follows could be hidden.
+ * Some clients render a question as Markdown. These characters begin a tag, a comment, an escape or a character
+ * reference, or end the text of a link: what follows could be hidden.
  */
 const MARKUP = /[<\\]|&(?=#?\w)|\](?=[([])/g;
-/** From an ASCII character to the same one in full width. */
+/** The distance from an ASCII character to its full-width form. */
 const TO_FULL_WIDTH = 0xfee0;
-/** Letters that are written from right to left. They also turn the order of numbers and marks beside them. */
+/** Letters that are written from right to left. They also reverse the order of adjacent numbers and marks. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** Keep the order of what is outside (Unicode Standard Annex 9). */
+/** Keeps the text's direction from reordering the text around it (Unicode Standard Annex 9). */
 const ISOLATE = '\u2068';
 const END_ISOLATE = '\u2069';
 const SIMPLE_NAME = /^[A-Za-z_]\w{0,63}$/;
 
 /**
- * The end of a description: `, with …`, or nothing if no value is defined. Texts are in “quotation marks”, lists in [],
- * objects in {}. What is cut is marked outside of the quotation marks.
+ * Prints the end of a description: `, with …`, or nothing if no value is defined. Texts are in “quotation marks”, lists
+ * in [], objects in {}. A cut is noted outside of the quotation marks.
  */
 export function printWith(...values: unknown[]): string {
   const defined = values.filter((value) => value !== undefined);
@@ -81,7 +83,7 @@ class Printer {
     this.#textMax = textMax;
   }
 
-  /** True if there was no room for all of the values. */
+  /** True if the printed values have used up the length. */
   get isFull(): boolean {
     return this.#left <= 0;
   }
@@ -116,7 +118,7 @@ class Printer {
     for (const item of items.slice(0, ITEMS_MAX)) {
       if (this.#left <= 0) break;
       printed.push(print(item));
-      // Brackets and commas count too.
+      // Counts brackets and commas, too.
       this.#left -= 2;
     }
     if (printed.length < items.length) printed.push(`… (cut, ${items.length} in all)`);

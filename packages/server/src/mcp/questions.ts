@@ -1,6 +1,6 @@
 /**
- * Questions to the person in front of a client of 2025: elicitation as a request in the open answer of a call. The
- * client answers by a request of its own, which can reach another process: the answer comes by the relay.
+ * Questions to the person in front of a client of 2025: an elicitation is a request in the open answer of a call. The
+ * client answers by a request of its own, which can reach another process: the relay passes it on.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export interface AnswerRelay {
   find(name: string): Promise<string | null>;
 }
 
-/** `unable`: the client cannot show the question after all, or too many questions wait already. */
+/** `unable`: the client cannot show the question after all, or too many questions are waiting already. */
 type Reply = 'agreed' | 'refused' | 'unanswered' | 'unable';
 
 /** A message to the client. */
@@ -27,16 +27,16 @@ export interface AskMessage {
 }
 
 export interface Questions {
-  /** The session of a client that can show questions, from its first message; null for other messages. */
+  /** Returns a session id for the first message of a client that can show questions; null for other messages. */
   openSession(message: unknown, keyId: string): string | null;
-  /** Whether the id of a session is that of a client with this key that can show questions. */
+  /** True if the id is that of a session with this key, whose client can show questions. */
   isSession(id: string | undefined, keyId: string): boolean;
   /** True if the message answers a question. */
   isAnswer(body: unknown): body is Record<string, unknown>;
   keepAnswer(body: Record<string, unknown>, keyId: string): Promise<void>;
   /**
    * Runs a tool, and asks the person as often as needed. `send` sends a message in the open answer. The time limit of
-   * the request stands still while the person reads.
+   * the request is paused while the person reads.
    */
   run(
     tool: (person: Person | null) => Promise<ToolOutcome>,
@@ -46,9 +46,9 @@ export interface Questions {
 }
 
 const VALID_MS = 10 * 60_000;
-/** A person takes seconds, and the store is asked so often for each question. */
+/** Interval at which the store is asked for the answer: a person takes seconds. */
 const POLL_MS = 500;
-/** A record can change while a person reads. */
+/** Maximum times that a call is asked about: a record can change while the person reads, which needs a new question. */
 const ASKED_MAX = 3;
 const WAITING_MAX = 200;
 const WAITING_OF_KEY_MAX = 8;
@@ -58,7 +58,7 @@ const UNANSWERED =
   'The question to the person was not answered in time. Nothing was changed. Ask them, then send the call again.';
 
 export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: () => number): Questions {
-  /** Number of questions that wait, by key. */
+  /** Number of waiting questions, by key. */
   const waitingByKey = new Map<string, number>();
   let waitingCount = 0;
   const sign = (nonce: string, keyId: string) =>
@@ -107,7 +107,7 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
     send: (message: AskMessage) => Promise<void>,
   ): Promise<Reply> {
     const keyId = client.key.id;
-    // The answer of the client is a request beside those that wait.
+    // Leaves one place free: the client's answer is a request beside those that wait.
     const places = (client.policy?.policy.concurrency ?? Number.POSITIVE_INFINITY) - 1;
     const ofKey = waitingByKey.get(keyId) ?? 0;
     if (waitingCount >= WAITING_MAX || ofKey >= Math.min(WAITING_OF_KEY_MAX, places)) return 'unable';
@@ -127,7 +127,7 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
       }
       return 'unanswered';
     } finally {
-      // What follows is a call as any other.
+      // The call goes on with the full time limit.
       renewTime();
       waitingCount--;
       const left = (waitingByKey.get(keyId) ?? 1) - 1;
@@ -137,13 +137,13 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
   }
 }
 
-/** An error in place of a result: the client cannot show it. */
+/** An error in place of a result means that the client cannot show the question. */
 function readReply(result: unknown): Reply {
   if (!isObject(result)) return 'unable';
   return readConfirmation(result) ? 'agreed' : 'refused';
 }
 
-/** Only the key whose call asks can answer. */
+/** Includes the key, so that only the key of the call can answer. */
 function nameAnswer(id: string, keyId: string): string {
   return createHash('sha256').update(`mcp answer ${keyId} ${id}`).digest('hex');
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the arguments of a tool. Forms that models often send for the right one are accepted: a list as JSON text, one
- * value for a list of one, digits for a number, and a number beyond the maximum, which stands for the maximum. All
- * others get an error that says what to send.
+ * Reads the arguments of a tool. Accepts the wrong forms that models often send: a list as JSON text, one value for a
+ * list of one, digits for a number, and a number beyond the maximum, which stands for the maximum. Any other form gets
+ * an error that says what to send.
  */
 
 import { isObject, readDocument } from '@erp-proxy/json';
@@ -12,9 +12,9 @@ import type { Tool } from './tool.ts';
 import { ToolError } from './tool-error.ts';
 
 const ISSUES_MAX = 3;
-/** Maximum length of a value in the form of JSON text. */
+/** Maximum length of a list or object that is given as JSON text. */
 const JSON_LENGTH_MAX = 64 * 1024;
-/** Maximum length of a list in the form of words. */
+/** Maximum length of a list that is given as comma-separated words. */
 const WORDS_LENGTH_MAX = 10_000;
 
 export function readArguments(tool: Tool, given: unknown): unknown {
@@ -41,7 +41,7 @@ function explain(issue: z.core.$ZodIssue, known: readonly string[]): string {
 function accept(input: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(given)
-      // Some clients send null for arguments that are left out.
+      // Some clients send null for omitted arguments.
       .filter(([name, value]) => value !== null || !Object.hasOwn(input.shape, name))
       .map(([name, value]) => [name, acceptArgument(input.shape[name], value)]),
   );
@@ -50,7 +50,7 @@ function accept(input: z.ZodObject, given: Record<string, unknown>): Record<stri
 function acceptArgument(schema: unknown, value: unknown): unknown {
   let type = schema;
   while (type instanceof z.ZodOptional) type = type.unwrap();
-  // The only unions are of an object and a list of objects.
+  // The only unions of the schemas are of an object and a list of objects.
   if (type instanceof z.ZodUnion) return acceptValue(isListText(value) ? 'list' : 'object', value);
   if (type instanceof z.ZodArray) return acceptItems(type.element, acceptValue('list', value));
   if (type instanceof z.ZodRecord) return acceptValue('object', value);
@@ -61,7 +61,7 @@ function acceptNumber(type: z.ZodNumber, given: unknown): unknown {
   const value = typeof given === 'string' ? readWord(given) : given;
   if (typeof value !== 'number') return given;
   const max = type.maxValue ?? Number.MAX_SAFE_INTEGER;
-  // Every integer has the latter maximum. An id beyond it must not become that of another record.
+  // MAX_SAFE_INTEGER is the bound of every integer. An id beyond it must not be changed to that of another record.
   return max === Number.MAX_SAFE_INTEGER ? value : Math.min(value, max);
 }
 
@@ -90,7 +90,7 @@ function readWord(part: string): string | number {
   return /^\d{1,15}$/.test(word) ? Number(word) : word;
 }
 
-/** Undefined for a text that is no JSON, or is nested too deeply. */
+/** Undefined for a text that is not JSON, or is nested too deeply. */
 function readJson(text: string): unknown {
   if (text.length > JSON_LENGTH_MAX)
     throw new ToolError('invalid_params', `JSON as text may have ${JSON_LENGTH_MAX} characters.`, {

@@ -1,5 +1,5 @@
 /**
- * Reads the body of a request to `/mcp` within its limits. They bound the time for which a request keeps other callers
+ * Reads the body of a request to `/mcp` within limits, which bound the time for which a request keeps other callers
  * waiting: the value is read and checked at once, and objects with thousands of names are slow to read and to check.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,9 +12,12 @@ const BODY_BYTES_MAX = 1024 * 1024;
 /** A longer JSON text is counted and parsed in different turns of the event loop. */
 export const SLICE_BYTES = 64 * 1024;
 export const DEPTH_MAX = 100;
-/** Members such as the values of a record with its lines. Long lists of numbers are slow to read for their size. */
+/**
+ * `membersMax`: members of all objects, such as the values of a record with its lines. `valuesMax`: all values, because
+ * long lists of numbers are slow to read for their size.
+ */
 const LIMITS = { membersMax: 10_000, valuesMax: 100_000 };
-/** The same of a message, of its parameters, of `_meta` and of the arguments of a tool. */
+/** Maximum members of a message, of its parameters, of `_meta` and of the arguments of a tool. */
 const NAMES_MAX = 100;
 
 export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<{ value: unknown } | Denial> {
@@ -24,7 +27,7 @@ export async function readBody(bytes: Uint8Array, signal: AbortSignal): Promise<
   const excess = findExcess(bytes, LIMITS);
   if (excess === 'members') return refuse(`${LIMITS.membersMax} members in its objects`);
   if (excess === 'values') return refuse(`${LIMITS.valuesMax} values in its lists and objects`);
-  // Counting and parsing would together block the event loop for too long.
+  // Counting and parsing in one turn would block the event loop for too long.
   if (bytes.length > SLICE_BYTES) await nextTurn();
   const value: unknown = JSON.parse(viewAsBuffer(bytes).toString());
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -22,26 +22,26 @@ import {
 } from './tool.ts';
 import { printError, ToolError } from './tool-error.ts';
 
-/** `picture`: what a model sees beside the answer. `text`: what it reads. */
+/** `picture`: shown to the model beside the answer. `text`: read by the model. */
 export type ToolOutcome =
   | { kind: 'answer'; answer: Answer; picture: Picture | undefined }
   | { kind: 'error'; text: string }
-  /** A person must agree first. */
+  /** A person must agree before the tool runs. */
   | ({ kind: 'question' } & Question);
 
 /** The person in front of the client. */
 export interface Person {
-  /** Null: they were not asked. */
+  /** The person's answer; null if the person was not asked. */
   said: Said | null;
 }
 
-/** Stand for the rule of a policy. */
+/** Names that stand for the rule of a policy. */
 const UNASKED_RULE = 'mcp: the client cannot ask a person';
 const PERSON_RULE = 'mcp: the person in front of the client';
 
 /**
- * Runs a tool with the arguments that were sent. `person` is asked before a call that cannot be undone, once the proxy
- * would send it; null: the client cannot show questions. Does not reject because of the arguments or of Odoo.
+ * Runs a tool with the given arguments. `person` is asked before a call that cannot be undone, if the proxy would
+ * otherwise send it; null: the client cannot show questions. Never rejects because of the arguments or of Odoo.
  */
 export async function runTool(
   tool: Tool,

@@ -31,22 +31,25 @@ import type { Tool } from './tool.ts';
 import { ALL_TOOLS } from './tools/all-tools.ts';
 
 export interface SdkOptions {
-  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
+  /**
+   * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
+   * about.
+   */
   secret: Uint8Array;
   /** Version of this program. */
   version: string;
-  /** Questions to people in front of clients of 2025. */
+  /** Asks the people in front of clients of 2025. */
   questions: Questions;
 }
 
 export interface McpRequest {
   runner: CallRunner;
   session: Session;
-  /** Whether a client of 2025 gets events, and JSON otherwise. */
+  /** True if a client of 2025 gets events; false if it gets JSON. */
   acceptsEvents: boolean;
-  /** Whether a client of 2025 can show questions. */
+  /** True if a client of 2025 can show questions. */
   canAsk: boolean;
-  /** Set before a question is sent in the open answer. */
+  /** Set to true before a question is sent in the open answer. */
   isAsking: boolean;
 }
 
@@ -57,17 +60,17 @@ export interface Sdk {
 
 type Run = (person: Person | null) => Promise<ToolOutcome>;
 
-/** Clients may keep these answers: they depend on the program and on the policy of the key alone. */
+/** How long clients may cache these answers, which depend only on the program and on the policy of the key. */
 const LIST_HINT = { ttlMs: 60_000, cacheScope: 'private' as const };
 const CONFIRMED_SECONDS = 600;
 
 export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
-  // The first messages would build them, and keep other callers waiting.
+  // Built now, because the first messages would build them and keep other callers waiting.
   preloadSchemas();
   const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: CONFIRMED_SECONDS });
   const modern = createMcpHandler(
     ({ authInfo }) => createServer(authInfo?.extra?.['request'] as McpRequest, true),
-    // Nothing changes that a client could subscribe to.
+    // No subscriptions, because nothing changes that a client could subscribe to.
     { legacy: 'reject', maxSubscriptions: 0 },
   );
   return {
@@ -109,7 +112,7 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
     return server;
   }
 
-  /** The question is the result. The client sends the call again, with the answer and the seal. */
+  /** Returns the question as the result. The client sends the call again, with the answer and the seal. */
   async function callModern(run: Run, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
     const { inputResponses, requestState, envelope } = context.mcpReq;
     const answer = inputResponse(inputResponses, ANSWER);
@@ -126,7 +129,7 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
     });
   }
 
-  /** The question is a message in the open answer. */
+  /** Sends the question as a message in the open answer. */
   async function callLegacy(
     run: Run,
     request: McpRequest,
@@ -151,8 +154,8 @@ function printOutcome(outcome: ToolOutcome): CallToolResult {
 }
 
 /**
- * Without sessions, a cancellation can only be for a call of its own batch. The SDK would then wait for an answer to
- * that call without an end.
+ * Without sessions, a cancellation can only be for a call of its own batch. For a cancelled call, the SDK would wait
+ * without end for an answer.
  */
 function omitCancellations(batch: readonly unknown[]): readonly unknown[] {
   const others = batch.filter((item) => !isObject(item) || item['method'] !== 'notifications/cancelled');

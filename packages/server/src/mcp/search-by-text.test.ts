@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readFields } from './fields.ts';
 import { searchByParts, searchByText } from './search-by-text.ts';
 
-/** What `fields_get` of real servers says about the fields that a text is compared with, by version and model. */
+/** The result of `fields_get` for the fields that a text is compared with, by version and model, from real servers. */
 const RECORDED: Record<string, Record<string, Record<string, object>>> = JSON.parse(
   readFileSync(new URL('../../test/data/text-fields-14-to-19.json', import.meta.url), 'utf8'),
 );
@@ -22,7 +22,7 @@ function search(version: string, model: string, text: string, more: Partial<type
   const described = RECORDED[version]![model]!;
   const domain = searchByText({ ...ALL, ...more, fields: readFields(described), text })!;
   const conditions = domain.filter((part) => Array.isArray(part));
-  // Each operator takes two operands.
+  // Each operator joins two operands.
   expect(domain).toHaveLength(2 * conditions.length - 1);
   return { domain, conditions, described };
 }
@@ -89,7 +89,7 @@ test('the name of records without a rule for names is compared only if it is sto
       ref: { type: 'char', store: true },
     });
   const list = (store: boolean) => searchByText({ ...ALL, fields: describe(store), text: 'a' });
-  // From 18 on, Odoo would find every record.
+  // `display_name` is left out: from Odoo 18 on, a search by it would find every record.
   expect(list(false)).toEqual([['ref', 'ilike', 'a']]);
   expect(list(true)).toEqual(['|', ['display_name', 'ilike', 'a'], ['ref', 'ilike', 'a']]);
 });

@@ -1,23 +1,23 @@
-/** The domain that finds records by a text, such as a name that a tool has shown. Pure. */
+/** Builds the domain that finds records by a text, such as a name that a tool has shown. Pure. */
 import type { Field, Fields } from './fields.ts';
 
 export interface TextSearch {
   /** The fields of the model. */
   fields: Fields;
   text: string;
-  /** What of the records behind a many2one field the text may be compared with: paths, such as `partner_id`. */
+  /** Lists paths of a many2one field and its records that the text may be compared with, such as `partner_id`. */
   listPaths: (field: string, relation: string) => readonly string[];
-  /** By path that leads to variants of products, or '' if the records are variants: whether the key may follow it. */
+  /** Whether the key may follow a path to variants of products; '' if the records are variants themselves. */
   mayCompareVariants: (path: string) => boolean;
-  /** Whether the key may search by the names of the records, which can compare other fields of them. */
+  /** Whether the key may search by the names of the records, which can compare their other fields. */
   mayCompareNames: boolean;
-  /** Records that Odoo's own search by name has found. */
+  /** Ids of records that Odoo's own search by name has found. */
   ids: readonly number[];
 }
 
 type Condition = readonly [field: string, operator: string, value: unknown];
 
-/** Fields that hold what people call a record by. Those that a model has are compared. */
+/** Fields whose values people use as names. Those that a model has are compared. */
 const TEXT_FIELDS = [
   'name',
   'complete_name',
@@ -48,7 +48,7 @@ const TEXT_FIELDS = [
   'subject',
   'body',
 ];
-/** Many2one fields by whose names people look for a record. */
+/** Many2one fields by whose name people look for a record. */
 const NAMING_FIELDS = [
   'partner_id',
   'product_id',
@@ -59,7 +59,7 @@ const NAMING_FIELDS = [
   'employee_id',
   'activity_type_id',
 ];
-/** Further fields that Odoo puts into the names of records. They are compared with the parts of a name. */
+/** Further fields that Odoo composes names from. Compared with the parts of a name. */
 const PART_FIELDS = [
   'account_id',
   'currency_id',
@@ -75,10 +75,10 @@ const PARTS_MAX = 5;
 const CODE_FIELDS = ['default_code', 'code'];
 const TEXT_TYPES = new Set(['char', 'text']);
 export const VARIANTS = 'product.product';
-/** Field of variants: the values of attributes that tell them apart. */
+/** Field of variants with the attribute values that distinguish them. */
 export const VARIANT_VALUES = 'product_template_attribute_value_ids';
 
-/** Null if the model has nothing that a text can be compared with. */
+/** Null if the model has no field that a text can be compared with. */
 export function searchByText({
   fields,
   text,
@@ -89,7 +89,7 @@ export function searchByText({
 }: TextSearch): unknown[] | null {
   const has = (name: string) => canCompareText(name, fields) && (name !== 'display_name' || mayCompareNames);
   const contains = (path: string): Condition[] => [[path, 'ilike', text]];
-  // The records of some models are called by others alone, such as stock by its location.
+  // Records without a name of their own are named by other records, such as stock by its location.
   const isNamed = has('name') || has('reference');
   const naming = listNamingPaths([...NAMING_FIELDS, ...(isNamed ? [] : PART_FIELDS)], fields, listPaths);
   const toVariants = [
@@ -102,7 +102,7 @@ export function searchByText({
     ...toVariants.flatMap((path) => matchVariant(text, path)),
   ];
   if (ids.length > 0) alternatives.push([['id', 'in', ids]]);
-  // The name of an invoice without a number.
+  // Odoo's name for an invoice without a number ends with its id.
   const [, id] = / \(\* (\d{1,9})\)$/.exec(text) ?? [];
   if (id !== undefined) alternatives.push([['id', '=', Number(id)]]);
   if (alternatives.length === 0) return null;
@@ -119,7 +119,7 @@ export function searchByText({
 
 /**
  * The domain that finds records whose names Odoo composes, such as `S00025 - Large Cabinet`: each part of the text must
- * be in one of the fields. Null if the text has no parts, or the model no fields for them.
+ * be in one of the fields. Null if the text has no parts, or if the model has no fields for them.
  */
 export function searchByParts({
   fields,
@@ -143,7 +143,7 @@ export function searchByParts({
   );
 }
 
-/** The ways in which a text can be a name that Odoo has composed. */
+/** The possible divisions of a text into parts from which Odoo may have composed it as a name. */
 function divideName(text: string): string[][] {
   const number = /^(\S*\d\S*) (.+)$/.exec(text);
   const divisions = [
@@ -173,7 +173,7 @@ function listNamingPaths(
 }
 
 /**
- * Whether Odoo has a rule for the names of the records, and can search by it. Without a rule, its search by name finds
+ * True if Odoo has a rule for the names of the records, and can search by it. Without a rule, its search by name finds
  * every record.
  */
 export function hasNameRule(fields: Fields): boolean {
@@ -188,12 +188,14 @@ function canCompareText(name: string, fields: Fields): boolean {
   return TEXT_TYPES.has(field.type) || (name === 'body' && field.type === 'html');
 }
 
-/** The name of a product variant is that of its product: not stored, but searchable. */
+/** True for the name of a product variant, too: it is that of the product, and searchable although not stored. */
 function canSearch({ searchable, store }: Field): boolean {
   return searchable ?? store !== false;
 }
 
-/** `[E-COM11] Cabinet with Doors` by the code alone, as Odoo does, and `400000 Product Sales` by both. */
+/**
+ * Matches `[E-COM11] Cabinet with Doors` by the code alone, as Odoo does, and `400000 Product Sales` by code and name.
+ */
 function matchCode(text: string, field: string, hasName: boolean): Condition[][] {
   const [, inBrackets] = /^\[([^\]]+)\]/.exec(text) ?? [];
   if (inBrackets !== undefined) return [[[field, '=', inBrackets]]];
@@ -207,7 +209,7 @@ function matchCode(text: string, field: string, hasName: boolean): Condition[][]
   ];
 }
 
-/** `Conference Chair (Steel)`: the values in brackets are those of its attributes. */
+/** Matches `Conference Chair (Steel)`: the values in brackets are attribute values of the variant. */
 function matchVariant(text: string, path: string): Condition[][] {
   const [, name, values] = /^(.+?) \(([^()]+)\)$/.exec(text.replace(/^\[[^\]]*\] ?/, '')) ?? [];
   if (name === undefined || values === undefined) return [];
@@ -223,12 +225,12 @@ function matchVariant(text: string, path: string): Condition[][] {
   ];
 }
 
-/** `=ilike` takes a pattern. With a backslash at its end, the search fails. */
+/** Escapes a pattern of `=ilike`, which fails if it ends with a backslash. */
 function escapePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
-/** Domains in Odoo's prefix notation as one. At least one. */
+/** Joins domains in Odoo's prefix notation to one. `domains` has at least one. */
 function join(operator: '|' | '&', domains: readonly (readonly unknown[])[]): unknown[] {
   return [...Array(domains.length - 1).fill(operator), ...domains.flat()];
 }

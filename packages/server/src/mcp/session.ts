@@ -1,6 +1,6 @@
 /**
- * What the tools of one request share: the instances of the key, the fields of models, and calls on Odoo. All calls go
- * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
+ * The parts that all tools of one request use: the instances of the key, the fields of models, and calls on Odoo. All
+ * calls go through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerCollector } from '@erp-proxy/async/streams';
@@ -29,31 +29,31 @@ import {
 import { SLICE_BYTES } from './read-body.ts';
 import { ToolError } from './tool-error.ts';
 
-/** What the sessions of all requests share. */
+/** Dependencies that the sessions of all requests share. */
 export interface SessionDeps {
   changes: ChangesSource;
   /** All stored instances, by name. */
   listInstances(): Promise<readonly InstanceRecord[]>;
-  /** A name that no other policy has. */
+  /** A text that identifies a policy. */
   namePolicy(policy: CompiledPolicy | null): string;
-  /** Answers about fields and users, by key and instance. */
+  /** Cached answers about fields and users, by key and instance. */
   known: SingleFlightCache<NonNullable<unknown>>;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Receives exceptions of tools. */
+  /** Called with exceptions of tools. */
   onFault: (requestId: string, error: unknown) => void;
 }
 
 export interface CallOptions {
   /** Named arguments; the context is added. */
   keyword?: Record<string, unknown>;
-  /** Members of the context beside those of the user. */
+  /** Members of the context in addition to those of the user. */
   context?: Record<string, unknown>;
-  /** What the policy must allow in `data` for the call. */
+  /** The member of `data` that the policy must allow for the call. */
   data?: DataRoute;
-  /** What the tool calls the positional arguments, for errors. */
+  /** The tool's names of the positional arguments, for errors. */
   names?: readonly string[];
-  /** For the one call of a tool that changes records. */
+  /** Given for the one call of a tool that changes records. */
   change?: {
     /** Id of the approval that the call may use. */
     approval?: string | undefined;
@@ -64,12 +64,12 @@ export interface ChangesQuery {
   model: string;
   domain: readonly unknown[];
   fields: readonly string[];
-  /** Null: from the beginning. */
+  /** The cursor; null: from the beginning. */
   since: string | null;
   limit: number;
 }
 
-/** `record`: null for `left`. */
+/** `record` is null for `left`. */
 interface ReadChange<Content> {
   change: 'upsert' | 'left';
   id: number;
@@ -81,13 +81,13 @@ export interface ReadChanges<Content = unknown> {
   changes: readonly ReadChange<Content>[];
   cursor: string;
   more: boolean;
-  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  /** The first field with null in place of NaN or Infinity; null if there is none. */
   nullField: string | null;
 }
 
-/** Implemented in data/changes/. Records are JSON text. */
+/** Reads changes, with records as JSON text. Implemented in data/changes/. */
 export interface ChangesSource {
-  /** `bytes`: the body of a request for changes (docs/changes.md). `error`: a whole answer with an error. */
+  /** `bytes`: the body of a request for changes (docs/changes.md). `error`: an error answer as a whole. */
   read(
     bytes: Uint8Array,
     runner: CallRunner,
@@ -99,18 +99,18 @@ export interface UserContext {
   tz?: string;
 }
 
-/** The answer is parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing an answer at once does not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Members: about a hundred records of a hundred fields, each with id and name of a related record. */
+/** `membersMax` allows about a hundred records of a hundred fields, each with id and name of a related record. */
 const ANSWER_LIMITS = { membersMax: 30_000, valuesMax: 200_000 };
 const KEPT_MS = 5 * 60_000;
-/** A field that is not known is looked for again after this time. */
+/** Minimum time between two readings of a model's fields because of an unknown field. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
 const LANGUAGE = /^[\w@-]{1,32}$/;
 const INSTANCES_SHOWN_MAX = 10;
 
-/** Thrown by a change that a person must confirm first. */
+/** Thrown if a person must confirm a change first. */
 export class UnconfirmedCall extends Error {
   override readonly name = 'UnconfirmedCall';
 }
@@ -120,13 +120,13 @@ export class Session {
   readonly #runner: CallRunner;
   /** The limit that the policy set in the last call; null if it set none. */
   policyLimit: number | null = null;
-  /** The first field in which Odoo has a NaN or an Infinity, for which null stands; null if none has. */
+  /** The first field for which Odoo has NaN or Infinity, which null replaces; null if there is none. */
   nullField: string | null = null;
-  /** What a person must say before the change of the tool is sent. */
+  /** The confirmation without which the tool's change is not sent; null: none is needed. */
   confirmation: NeededConfirmation | null = null;
-  /** `_meta` of the message. Not checked yet. */
+  /** `_meta` of the message. Its members are checked when they are used. */
   readonly #meta: Record<string, unknown>;
-  /** The language that the call of a tool asks for. */
+  /** The language that the tool call asks for. */
   #lang: string | undefined;
 
   constructor(runner: CallRunner, meta: Record<string, unknown>, deps: SessionDeps) {
@@ -135,12 +135,12 @@ export class Session {
     this.#deps = deps;
   }
 
-  /** A session of the same request, for another tool: a batch of 2025 calls several. */
+  /** Creates a session of the same request for another tool: a batch of 2025 calls several tools. */
   fork(): Session {
     return new Session(this.#runner, this.#meta, this.#deps);
   }
 
-  /** All that follows is read in this language. */
+  /** Reads everything that follows in this language. */
   useLanguage(lang: string): void {
     this.#lang = lang;
   }
@@ -197,7 +197,7 @@ export class Session {
     });
   }
 
-  /** Runs a method. Throws a {@link ToolError} for all errors. */
+  /** Calls a method. Throws a {@link ToolError} for any error. */
   async call(
     instance: InstanceRecord,
     model: string,
@@ -221,7 +221,7 @@ export class Session {
       onAnswer(seen) {
         facts = seen;
       },
-      // No tool that only reads takes an approval.
+      // Only a tool that changes records takes an approval.
       ...(change === undefined
         ? {}
         : { approvalIds: change.approval === undefined ? [] : [change.approval] }),
@@ -234,7 +234,7 @@ export class Session {
     if (writer.isTooLarge) throw TOO_LARGE;
     const bytes = writer.join();
     const isLong = bytes.length > SLICE_BYTES;
-    // Receiving, counting and parsing would together block the event loop for too long.
+    // Doing all of receiving, counting and parsing in one turn would block the event loop for too long.
     if (isLong) await nextTurn();
     if (findExcess(bytes, ANSWER_LIMITS) !== null) throw TOO_LARGE;
     if (isLong) await nextTurn();
@@ -252,7 +252,7 @@ export class Session {
     return toToolError(error, model, mayUseModel(this.policy, model), names);
   }
 
-  /** The proxy has refused a call only because the person in front of the client was not asked. */
+  /** The error is an UnconfirmedCall if the proxy refused the call only because the person was not asked. */
   #explainAnswer(error: NonNullable<ParsedAnswer['error']>, model: string, names: readonly string[]): Error {
     const isUnasked = this.confirmation?.by === 'person' && nameRule(error) === this.confirmation.rule;
     return isUnasked ? new UnconfirmedCall() : this.#explain(error, model, names);
@@ -263,7 +263,7 @@ export class Session {
     return typeof traceparent === 'string' ? traceparent : undefined;
   }
 
-  /** Changes of records. Throws a {@link ToolError} for all errors. */
+  /** Reads changes of records. Throws a {@link ToolError} for any error. */
   async readChanges(instance: InstanceRecord, query: ChangesQuery): Promise<ReadChanges> {
     const { lang } = await this.userContext(instance);
     const body = {
@@ -300,7 +300,7 @@ export class Session {
     return { ...read, changes };
   }
 
-  /** The key of the header or of `_meta`; null if there is none. */
+  /** The idempotency key of the header or of `_meta`; null if there is none. */
   #readIdempotencyKey(): string | null {
     const { idempotencyKey: ofHeader } = this.#runner;
     const ofMeta = this.#meta['idempotency-key'];
@@ -314,8 +314,8 @@ export class Session {
   }
 
   /**
-   * Language and time zone of the call, else those that the policy sets, else those of the Odoo user as far as the key
-   * may ask for them.
+   * Language and time zone: those of the tool call, else those that the policy sets, else those of the Odoo user, if
+   * the key may ask for them.
    */
   async userContext(instance: InstanceRecord): Promise<UserContext> {
     const { lang, tz } = this.policy?.policy.context ?? {};
@@ -325,7 +325,7 @@ export class Session {
     return { ...(await this.#askUserContext(instance)), ...own };
   }
 
-  /** Prints datetimes in the time zone of the user; in UTC if that is not known. */
+  /** Prints datetimes in the time zone of the user; in UTC if it is unknown. */
   async timePrinter(instance: InstanceRecord): Promise<PrintTime> {
     const { tz = 'UTC' } = await this.userContext(instance);
     return createTimePrinter(tz);
@@ -342,21 +342,19 @@ export class Session {
     });
   }
 
-  /** The fields to show if the caller names none. `known`: null if they are not known. */
+  /** The fields to show if the caller names none. `known`: the model's fields; null if unknown. */
   chooseFields(known: Fields | null, choose: (fields: Fields) => string[]): string[] {
     return known === null ? ['display_name'] : choose(this.omitUnnamed(known));
   }
 
-  /**
-   * Without many2one fields whose names the key may not read, because a call that names one of them is refused.
-   */
+  /** Leaves out many2one fields whose names the key may not read, because a call that names one of them is refused. */
   omitUnnamed(fields: Fields): Fields {
     const isUnnamed = ({ type, relation }: Field) =>
       type === 'many2one' && relation !== undefined && !mayUseField(this.policy, relation, 'display_name');
     return new Map([...fields].filter(([, field]) => !isUnnamed(field)));
   }
 
-  /** Null if the key may not ask for them. */
+  /** The fields of a model. Null if the key may not ask for them. */
   async fields(instance: InstanceRecord, model: string): Promise<Fields | null> {
     const found = await this.#remember(this.#nameFields(instance, model), async () => {
       const ask = (context: Record<string, unknown>) =>
@@ -373,13 +371,13 @@ export class Session {
     return found === NO_FIELDS ? null : found;
   }
 
-  /** Throws if one of the fields does not exist. Does nothing if fields are not known. */
+  /** Throws if one of the fields does not exist. Does nothing if the fields of the model are unknown. */
   async checkFields(instance: InstanceRecord, model: string, names: readonly string[]): Promise<void> {
     const unknown = await this.findUnknownFields(instance, model, names);
     if (unknown.names.size > 0) throw explainUnknownFields(model, unknown.shown);
   }
 
-  /** The fields that do not exist; none if fields are not known. */
+  /** Finds which of the fields do not exist; none if the fields of the model are unknown. */
   async findUnknownFields(
     instance: InstanceRecord,
     model: string,
@@ -392,7 +390,7 @@ export class Session {
     if (unknown.size === 0) return NO_UNKNOWN_FIELDS;
     const key = this.#nameFields(instance, model);
     if (!this.#deps.known.has(`fresh ${key}`)) {
-      // The field may be new.
+      // Reads the fields again, because the unknown one may be new.
       this.#deps.known.forget(key);
       this.#deps.known.set(`fresh ${key}`, { value: {}, ttlMs: KEPT_FRESH_MS });
       return this.findUnknownFields(instance, model, names);
@@ -404,12 +402,14 @@ export class Session {
     return `fields ${this.#nameOf(instance)} ${model} ${this.#lang ?? ''}`;
   }
 
-  /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
+  /** The key of cached answers. Another policy of the client, or another version of the instance, has another one. */
   #nameOf({ id, version }: InstanceRecord): string {
     return `${this.keyId} ${this.#deps.namePolicy(this.policy)} ${id}.${version}`;
   }
 
-  /** Requests of one key that need the same answer ask once. A request whose neighbour fails asks itself. */
+  /**
+   * Requests of one key that need the same answer share one call. If that call fails, each other request makes its own.
+   */
   async #remember<Value extends NonNullable<unknown>>(
     name: string,
     find: () => Promise<Value>,
@@ -455,8 +455,8 @@ function nameRule(error: NonNullable<ParsedAnswer['error']>): unknown {
 }
 
 /**
- * A long answer of a server is not checked before it is passed on. Null: it is no JSON. `forged`: an error, which is
- * always the proxy's own, stands behind a result.
+ * Null if the answer is not JSON. `forged`: the server's result contains an error member, which only the proxy may add.
+ * A long answer is not checked before it reaches this function.
  */
 function readAnswer(bytes: Uint8Array): ParsedAnswer | null | 'forged' {
   try {
@@ -471,7 +471,9 @@ function parse(bytes: Uint8Array): unknown {
   return JSON.parse(viewAsBuffer(bytes).toString());
 }
 
-/** The key, or the user of Odoo, has no right to ask: the tools then do without. Other errors are thrown. */
+/**
+ * Null if the key, or the user of Odoo, has no right to ask: tools then work without the answer. Rethrows other errors.
+ */
 export function nullIfRefused(error: unknown): null {
   const isRefused =
     error instanceof ToolError && ['policy_denied', 'access_error', 'method_not_found'].includes(error.type);

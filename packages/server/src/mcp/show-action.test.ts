@@ -11,7 +11,7 @@ const openDialog = (context: unknown, called = ORDERS) =>
 
 test('the context of a dialog names the records whose method opened it, unless Odoo names others', () => {
   expect(openDialog({ default_a: 1 })).toEqual({ ...ACTIVE, default_a: 1 });
-  // Odoo gives the context of a stored action as text of Python.
+  // Odoo sends the context of a stored action as Python text.
   expect(openDialog("{'default_a': 1}")).toEqual(ACTIVE);
   expect(openDialog({ active_id: 9, active_ids: [9] })).toEqual({ ...ACTIVE, active_id: 9, active_ids: [9] });
   expect(openDialog({}, { ...ORDERS, ids: [] })).toBeUndefined();
@@ -44,7 +44,7 @@ test('the button that reverses an invoice has another name up to 16', () => {
 
 test('a dialog whose record exists is completed there, and not by another record', () => {
   const sms = { ...DIALOG, res_model: 'confirm.stock.sms', res_id: 7, context: { a: 1 } };
-  // No record needs to be created.
+  // `mayCreate` is false, because no record needs to be created.
   const { hint } = showAction(sms, { model: 'stock.picking', ids: [4] }, () => false)!;
   expect(hint).toContain(
     'call_method {"model": "confirm.stock.sms", "method": …, "ids": [7], "keyword": {"context": …}}',

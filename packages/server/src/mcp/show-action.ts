@@ -1,19 +1,19 @@
 /**
- * Recognizes an action, which Odoo's methods return for its own pages: a window, a message, a report. Shows what of it
- * a model can use, and says what it means. Pure.
+ * Recognizes an action, which a method of Odoo returns for Odoo's own pages: a window, a message, a report. Shows the
+ * members that a model can use, and says what the action means. Pure.
  */
 import { isObject } from '@erp-proxy/json';
 import { type ShownValue, SINGLE_TEXT_MAX, showValue } from './show.ts';
 
-/** Shown without the layout of pages. */
+/** An action as it is shown, without members about the layout of pages. */
 export interface Action extends ShownValue {
-  /** Odoo has closed its dialog: the method has done its work. */
+  /** True if Odoo has closed its dialog: the method has done its work. */
   readonly isEnd: boolean;
-  /** The model whose records a view shows; null: there is no view. */
+  /** The model whose records a view shows; null if there is no view. */
   readonly opened: string | null;
-  /** The record that the view shows, if it is one. */
+  /** The record that the view shows; empty if it shows a list. */
   readonly ids: readonly number[];
-  /** What the action means, and what to do now. */
+  /** What the action means, and what to do next. */
   readonly hint: string;
 }
 
@@ -21,7 +21,7 @@ const TYPE = /^ir\.actions\.\w+$/;
 const MODEL = /^[A-Za-z0-9_.]{1,128}$/;
 const WINDOW = 'ir.actions.act_window';
 const CLOSE = 'ir.actions.act_window_close';
-/** The members that a model can use. */
+/** Members of an action that a model can use. */
 const MEMBERS = [
   'type',
   'name',
@@ -36,7 +36,7 @@ const MEMBERS = [
 ];
 const FOR_PAGES =
   'This is for the pages of Odoo; the proxy did nothing with it. Read the records to see what has changed.';
-/** The button by which a well-known dialog is completed. */
+/** The button that completes a well-known dialog. */
 const BUTTONS: ReadonlyMap<string, string> = new Map([
   ['account.move.reversal', 'refund_moves (up to 16: reverse_moves)'],
   ['account.payment.register', 'action_create_payments'],
@@ -48,11 +48,11 @@ const BUTTONS: ReadonlyMap<string, string> = new Map([
   ['stock.backorder.confirmation', 'process, or process_cancel_backorder if the rest is never delivered'],
   ['stock.immediate.transfer', 'process'],
 ]);
-/** Members of the context by which a method does its work without a dialog, by the dialog. */
+/** Members of the context with which a method does its work without a dialog, by the model of the dialog. */
 const WITHOUT_DIALOG: ReadonlyMap<string, Record<string, true>> = new Map([
   ['sale.order.cancel', { disable_cancel_warning: true }],
 ]);
-/** Members that spare the dialog behind one: whether the customer gets a text message. */
+/** Members of the context that avoid a second dialog, which asks whether the customer gets a text message. */
 const WITHOUT_NEXT_DIALOG: ReadonlyMap<string, Record<string, true>> = new Map([
   ['stock.backorder.confirmation', { skip_sms: true }],
   ['stock.immediate.transfer', { skip_sms: true }],
@@ -61,7 +61,7 @@ const WITHOUT_NEXT_DIALOG: ReadonlyMap<string, Record<string, true>> = new Map([
 /** A dialog whose buttons must be looked up. */
 export interface UnknownDialog {
   readonly model: string;
-  /** Null: the usual view. */
+  /** The id of the view; null: the usual view. */
   readonly viewId: number | null;
 }
 
@@ -71,7 +71,7 @@ export interface RecordRef {
   readonly ids: readonly number[];
 }
 
-/** The dialog that a result opens, if its buttons are not known; null for any other result. */
+/** The dialog that a result opens, if its buttons are unknown; null for any other result. */
 export function findUnknownDialog(result: unknown): UnknownDialog | null {
   if (!isObject(result)) return null;
   const { type, target, res_model: model, view_id, views } = result;
@@ -84,8 +84,8 @@ export function findUnknownDialog(result: unknown): UnknownDialog | null {
 }
 
 /**
- * Null if the result is none. `called`: the records whose method returned it. `mayCreate`: whether the key may create
- * records of a model. `buttons`: names of the buttons of an unknown dialog, with their labels.
+ * Null if the result is not an action. `called`: the records whose method returned it. `mayCreate`: whether the key may
+ * create records of a model. `buttons`: names of the buttons of an unknown dialog, with their labels.
  */
 export function showAction(
   result: unknown,
@@ -98,7 +98,7 @@ export function showAction(
   const isDialog = type === WINDOW && target === 'new';
   const model = typeof res_model === 'string' && MODEL.test(res_model) ? res_model : null;
   const members = MEMBERS.map((name) => [name, result[name]] as const);
-  // Only a dialog needs it: for the record that takes its place.
+  // Only a dialog needs a context: it is for the record that replaces the dialog.
   if (isDialog) {
     const given = isObject(context) ? context : {};
     const spared = WITHOUT_NEXT_DIALOG.get(model ?? '');
@@ -124,13 +124,13 @@ export function showAction(
   return { ...action, hint: FOR_PAGES };
 }
 
-/** What Odoo's pages add to the context of a dialog (docs/odoo-facts.md#active-records). */
+/** Members that Odoo's pages add to the context of a dialog (docs/odoo-facts.md#active-records). */
 function nameActive({ model, ids }: RecordRef): Record<string, unknown> {
   const [id] = ids;
   return id === undefined ? {} : { active_model: model, active_id: id, active_ids: ids };
 }
 
-/** The records that the context of a dialog is about; null if it names none, or those of the dialog itself. */
+/** The records that the context of a dialog is about; null if it names none, or records of the dialog itself. */
 export function findActive(context: Record<string, unknown>, dialog: string): RecordRef | null {
   const { active_model: model, active_id: id, active_ids: several } = context;
   const ids: unknown[] = Array.isArray(several) && several.length > 0 ? several : [id];
@@ -148,11 +148,11 @@ function isEmpty(value: unknown): boolean {
 
 interface Dialog {
   model: string;
-  /** Whether the agent can take the place of the dialog. */
+  /** Whether the agent can do the work of the dialog. */
   isUsable: boolean;
   /** The record of the dialog, if Odoo has created it. */
   id: number | undefined;
-  /** Its context may lack records. */
+  /** True if the context shown for the dialog may be cut, and so lack records. */
   isClipped: boolean;
   called: RecordRef;
   buttons: readonly string[];
@@ -168,12 +168,12 @@ function explainDialog({ model, isUsable, id, isClipped, called, buttons }: Dial
       : ` The same call of ${called.model} again, with keyword {"context": ${JSON.stringify(without)}}, needs no dialog.`;
   if (!isUsable)
     return `${opened}${again} Tell the user${again === '' ? '' : ' if it is refused'}: ${byPerson}.`;
-  // What is shown of it would act on some of the records only.
+  // A cut context would apply to some of the records only.
   if (isClipped)
     return `${opened}${again} Its context is too long to be sent back: call the method for fewer records. Or ${byPerson}.`;
   const names = BUTTONS.get(model) ?? buttons.join(', ');
   if (id !== undefined) {
-    // Another record would lack what Odoo has put into this one.
+    // The existing record is used: a new one would lack the values that Odoo has set.
     const named = names === '' ? 'its button' : `one of its buttons: ${names}`;
     return `${opened}${again} To go on, its record exists: call_method {"model": "${model}", "method": …, "ids": [${id}], "keyword": {"context": …}} with the context of \`result\` and ${named}. Or ${byPerson}.`;
   }

@@ -44,7 +44,7 @@ test.each(['<', '<br', '<script', '</p', ' ', '\n', ' \n', '&', '\u200b'])(
     const showShort = () => {
       for (let time = 0; time < 16; time++) show(short);
     };
-    // Quadratic work would take 16 times as long.
+    // Work of quadratic time would take 16 times as long.
     await expectCpuBelow(5, () => show(long), showShort);
   },
 );

@@ -1,21 +1,21 @@
-/** Parts of a text that is too long for one answer. Pure. */
+/** Divides a text that is too long for one answer into parts. Pure. */
 import { cutText } from '@erp-proxy/contract';
 import { cleanText, stripTags } from './show.ts';
 
 export interface TextPart {
   text: string;
-  /** The beginning of the next part, in characters of the whole text; null: this was the last one. */
+  /** Where the next part begins, in characters of the whole text; null if this was the last part. */
   next: number | null;
 }
 
-/** Characters of the source of a part: HTML has tags and pictures between its words. */
+/** Maximum characters of HTML source for one part: its words have tags and pictures between them. */
 const SOURCE_MAX = 64 * 1024;
-/** A tag so near is a better end. */
+/** A part ends at a tag that is at most this many characters before its end. */
 const NEAR = 500;
 
 /**
- * The part of a text from `offset` on, with at most `lengthMax` characters. A part of HTML is its text. It ends outside
- * of tags and between characters, as far as the text has such places.
+ * The part of a text from `offset` on, with at most `lengthMax` characters. For HTML, returns the text without tags. A
+ * part ends outside of tags and between characters, if possible.
  */
 export function readTextPart(source: string, offset: number, lengthMax: number, isHtml = false): TextPart {
   const start = cutText(source, offset).length;
@@ -26,17 +26,17 @@ export function readTextPart(source: string, offset: number, lengthMax: number, 
     const text = cleanText(isHtml ? stripTags(piece) : piece);
     if (text.length <= lengthMax || end - start <= lengthMax)
       return { text, next: end < source.length ? end : null };
-    // The share of tags is about the same in a shorter piece.
+    // Shortens the piece in proportion: tags are about as frequent in the shorter one.
     end = start + Math.max(lengthMax, Math.floor(((end - start) * lengthMax * 0.9) / text.length));
   }
 }
 
-/** A place at or before `end` that splits neither a tag, nor an entity, nor a character. */
+/** Finds a place at or before `end` that splits neither a tag, nor an entity, nor a character. */
 function findCut(source: string, start: number, end: number, isHtml: boolean): number {
   if (end >= source.length) return source.length;
   let cut = end;
   if (isHtml) {
-    // Rather between two paragraphs than inside of a word.
+    // A cut between two paragraphs is better than one within a word.
     const near = source.lastIndexOf('<', cut);
     if (near > start && near > cut - NEAR) return near;
     const opened = source.lastIndexOf('<', cut - 1);

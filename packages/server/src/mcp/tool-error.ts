@@ -1,12 +1,12 @@
-/** How a tool refuses a call, or passes on that Odoo or the policy refused it. */
+/** How a tool refuses a call, or reports a refusal by Odoo or the policy. */
 
 export class ToolError extends Error {
   override readonly name = 'ToolError';
-  /** A type of docs/errors.md. */
+  /** An error type of docs/errors.md. */
   readonly type: string;
-  /** Names that exist, nearest first. */
+  /** Similar names that exist, the nearest first. */
   readonly nearest: readonly string[];
-  /** What to do now, for a model. */
+  /** What the model should do next. */
   readonly next: string;
 
   constructor(
@@ -21,7 +21,7 @@ export class ToolError extends Error {
   }
 }
 
-/** The lines that a model reads: what is wrong, names that exist, and the next step. */
+/** Prints the lines that a model reads: what is wrong, names that exist, and the next step. */
 export function printError({ type, message, nearest, next }: ToolError): string {
   return [
     `${type}: ${message}`,

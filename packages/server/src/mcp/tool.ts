@@ -1,4 +1,4 @@
-/** What a tool is, and how it refuses. Knows neither HTTP nor the SDK. */
+/** The interface of a tool. Knows neither HTTP nor the SDK. */
 
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { z } from 'zod';
@@ -9,24 +9,24 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The arguments: an object of scalars, lists and JSON values. */
+  /** Schema of the arguments: an object of scalars, lists and JSON values. */
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  /** Arguments that are right, as JSON, for the error about wrong ones. */
+  /** Valid arguments as JSON, shown in the error about invalid ones. */
   readonly example: string;
   readonly hints: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
-  /** Whether a key with this policy could use the tool on any model. Null: the key has no policy. */
+  /** True if a key with this policy could use the tool on any model. Null: the key has no policy. */
   isOffered(policy: CompiledPolicy | null): boolean;
-  /** The call on Odoo that cannot be undone; null if there is none. */
+  /** Returns the call on Odoo that cannot be undone; null if there is none. */
   findFinalCall(args: Arguments): FinalCall | null;
-  /** The question to a person before a call that cannot be undone. */
+  /** Writes the question to a person before a call that cannot be undone. */
   ask(args: Arguments, session: Session): Promise<string>;
   run(args: Arguments, session: Session): Promise<Answer | PictureAnswer>;
 }
 
-/** A picture for a model that can see. */
+/** A picture for a model that can see pictures. */
 export interface Picture {
-  /** In base64. */
+  /** The bytes in base64. */
   readonly data: string;
   readonly mimeType: string;
 }
@@ -45,11 +45,11 @@ export class PictureAnswer {
 export interface FinalCall {
   model: string;
   method: string;
-  /** `removals`: it can be undone unless its values remove records of a list. */
+  /** `removals`: the call can be undone, unless its values remove records of a list. */
   of: NeededConfirmation['of'];
 }
 
-/** Valid arguments of a tool. */
+/** Valid arguments of a tool, of any type. */
 // biome-ignore lint/suspicious/noExplicitAny: defineTool gives each tool the type of its schema
 export type Arguments = any;
 

@@ -1,41 +1,41 @@
-/** Finds in the arguments of a call which records it concerns. Reads no record, and knows no policy. Pure. */
+/** Finds which records a call concerns, from its arguments. Reads no record, and knows no policy. Pure. */
 import { isObject } from '@erp-proxy/json';
 
 export interface ConcernedCall {
   readonly model: string;
   readonly method: string;
-  /** The positional arguments; ids of records are the first. Values of Odoo, or normalized ones. */
+  /** The positional arguments. The first one has the ids of records. Values are Odoo's, or normalized. */
   readonly positional: readonly unknown[];
   readonly keyword: Readonly<Record<string, unknown>>;
 }
 
 export interface Concerned {
-  /** Records whose method is called. */
+  /** Ids of the records whose method is called. */
   records: readonly number[];
-  /** Records that a dialog is about. */
+  /** The records that a dialog is about. */
   dialog: { model: string; ids: readonly number[] } | null;
-  /** Partners that the call names as receivers. */
+  /** Ids of the partners that the call names as receivers. */
   partners: readonly number[];
   /** True if followers of the records can get mail. */
   isMessage: boolean;
 }
 
-/** What values remove from a list. */
+/** The records that a value removes from a list. */
 export interface Removal {
   field: string;
-  /** Ids of records that are deleted, whatever the type of the field. */
+  /** Ids of records to delete, whatever the type of the field. */
   deleted: readonly number[];
-  /** Ids that are taken out of the list. */
+  /** Ids to take out of the list. */
   cutOff: readonly number[];
-  /** Ids that stay, if all others are removed; null: the others stay too. */
+  /** Ids that stay, if all others are removed; null if the others stay, too. */
   kept: readonly number[] | null;
 }
 
-/** Ids that are looked at in one argument. */
+/** Maximum ids that are read of one argument. */
 const IDS_MAX = 1000;
 const COMMANDS_MAX = 1000;
 const MODEL_NAME = /^[\w.]{1,128}$/;
-/** Methods whose first positional argument are values, not ids. */
+/** Methods whose first positional argument is not a list of ids. */
 const OF_THE_MODEL: ReadonlySet<string> = new Set(['create', 'web_save_multi', 'load', 'name_create']);
 const DELETE = 2;
 const UNLINK = 3;
@@ -52,7 +52,7 @@ export function readConcerned({ model, method, positional, keyword }: ConcernedC
   };
 }
 
-/** Followers get mail of a message, and by default none of a note, which a message without a subtype is. */
+/** True for a note, of which followers get no mail by default. A message without a subtype is a note. */
 export function isNote({ subtype_id: id, subtype_xmlid: name }: Readonly<Record<string, unknown>>): boolean {
   return !id && (!name || name === 'mail.mt_note');
 }
@@ -65,7 +65,7 @@ function readDialog(context: unknown, model: string): Concerned['dialog'] {
   return named.length > 0 ? { model: of, ids: named } : null;
 }
 
-/** One id, or a list of ids alone. */
+/** Reads one id, or a list that has only ids. */
 function readIds(value: unknown): readonly number[] {
   const ids = Array.isArray(value) ? value.slice(0, IDS_MAX) : [value];
   return ids.every(isId) ? ids : [];
@@ -75,7 +75,10 @@ function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-/** What the values of a `write` remove by commands of their own fields, if the type of the field has such commands. */
+/**
+ * Reads what the values of a `write` remove from relational fields. Whether a field has such commands depends on its
+ * type, which is not known here.
+ */
 export function readRemovals({ method, positional, keyword }: ConcernedCall): Removal[] {
   if (method !== 'write' && method !== 'web_save') return [];
   const values = positional[1] ?? keyword['vals'];
@@ -96,7 +99,7 @@ function readRemoval(value: unknown): Removing | null {
   return isEmpty ? null : removing;
 }
 
-/** The form of normalized values. */
+/** Reads a relational value in normalized form. */
 function readWords({ delete: deleted, remove, set, clear }: Record<string, unknown>): Removing {
   const kept = Array.isArray(set) ? readIds(set) : clear === true ? [] : null;
   return { deleted: readList(deleted), cutOff: readList(remove), kept };
@@ -107,7 +110,7 @@ function readList(value: unknown): readonly number[] {
 }
 
 function readCommands(commands: readonly unknown[]): Removing {
-  // Ids alone are the whole list.
+  // A list of ids without commands replaces the whole list.
   if (commands.length > 0 && commands.every(isId))
     return { deleted: [], cutOff: [], kept: readIds(commands) };
   const deleted: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * Reads what tells a person which records a call concerns: names, partner, order and state, and who gets the mail of a
- * message. It reads as the caller: what the caller may not read is left out. All texts come from Odoo, and are no more
- * than data. Knows no protocol.
+ * Reads names, partner, order and state of the records that a call concerns, and who gets the mail of a message, so
+ * that a person recognizes them. Reads in the name of the caller, and leaves out what the caller may not read. All
+ * texts come from Odoo, and are only data. Knows no protocol.
  */
 
 import type { ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
@@ -12,15 +12,15 @@ import { type ConcernedCall, readConcerned, readRemovals } from './concerned-rec
 export interface ReadableField {
   readonly type: string;
   readonly relation?: string | null | undefined;
-  /** Values with their labels. */
+  /** The values of a selection with their labels. */
   readonly selection?: readonly (readonly [string, string])[] | undefined;
 }
 
-/** Reads as the caller. Does not reject because of Odoo or of a policy. */
+/** Reads in the name of the caller. Does not reject because of Odoo or of a policy. */
 export interface RecordReader {
-  /** The fields whose values the caller may read; null: not known. */
+  /** The fields whose values the caller may read; null if unknown. */
   fields(model: string): Promise<ReadonlyMap<string, ReadableField> | null>;
-  /** Rows in any order; null if they could not be read. Values of Odoo, or normalized ones. */
+  /** Rows in any order; null if they could not be read. Values are Odoo's, or normalized. */
   read(
     model: string,
     ids: readonly number[],
@@ -28,20 +28,20 @@ export interface RecordReader {
   ): Promise<readonly Record<string, unknown>[] | null>;
 }
 
-/** Records are named up to this number, of each part. */
+/** Maximum records of each part that are named. */
 const NAMED_MAX = 5;
-/** Fields whose removed records are named. */
+/** Maximum fields whose removed records are named. */
 const REMOVED_MAX = 4;
 const TEXT_LENGTH_MAX = 200;
-/** Lists such as followers are read of up to this number of records. */
+/** Lists such as followers are read only if the call concerns at most this number of records. */
 const FOLLOWED_MAX = 5;
 const FOLLOWERS = 'message_partner_ids';
 const PARTNER = 'res.partner';
-/** Fields that are read beside the name, if the model has them. */
+/** Fields that are read in addition to the name, if the model has them. */
 const TELLING = { partner: 'partner_id', order: 'order_id', state: 'state', stage: 'stage_id' } as const;
 const TELLING_NAMES = Object.values(TELLING);
 
-/** The records of each part, in a fixed order. */
+/** Names the records of each part of a call, in a fixed order of parts. */
 export async function nameRecords(call: ConcernedCall, reader: RecordReader): Promise<ConcernedRecords[]> {
   const { records, dialog, partners, isMessage } = readConcerned(call);
   const named: ConcernedRecords[] = [];
@@ -68,7 +68,7 @@ async function nameEach(model: string, ids: readonly number[], reader: RecordRea
   const telling = TELLING_NAMES.filter((name) => fields?.has(name));
   const rows =
     (await reader.read(model, shown, ['display_name', ...telling])) ??
-    // The name can have the value of a field that the caller may not read.
+    // Without the name, which can contain the value of a field that the caller may not read.
     (telling.length > 0 ? await reader.read(model, shown, telling) : null) ??
     [];
   const byId = new Map(rows.map((row) => [row['id'], row]));
@@ -94,7 +94,7 @@ function describe(
   };
 }
 
-/** The name of a record, or the label of an option. */
+/** Prints the name of a record, or the label of an option. */
 function printValue(value: unknown, field: ReadableField | undefined): string | null {
   const option = field?.selection?.find(([key]) => key === value);
   const linked = isObject(value) ? value['name'] : Array.isArray(value) ? value[1] : value;
@@ -106,7 +106,7 @@ function cut(text: string): string {
   return clipText(text, TEXT_LENGTH_MAX);
 }
 
-/** `count`: null if the caller may not read who follows the records. */
+/** Names the followers of the records. `count`: null if the caller may not read them. */
 async function nameFollowers(
   model: string,
   ids: readonly number[],
@@ -129,7 +129,7 @@ interface Removed {
   ids: readonly number[];
 }
 
-/** The records that the values of the call remove from lists (one2many), as far as these are known. */
+/** The records that the values of the call remove from lists (one2many), as far as these records are known. */
 async function listRemoved(
   call: ConcernedCall,
   ids: readonly number[],
@@ -152,7 +152,7 @@ async function listRemoved(
   return removed;
 }
 
-/** The related records of all records together. */
+/** The related records of all these records together. */
 async function readMembers(
   model: string,
   ids: readonly number[],

@@ -3,14 +3,14 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { DatabaseLabels } from './database-labels.ts';
 import type { CallRecord } from './events.ts';
 
-/** Maximum number of upstreams that get a label of their own; calls to others count as `other`. */
+/** Maximum number of upstreams that get their own label; calls to others count as `other`. */
 const UPSTREAMS_MAX = 100;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 export interface CallMetricsOptions {
   /** The action class of a method: `read`, `write` or `other`. */
   classifyMethod: (method: string) => string;
-  /** The name of a database in its metrics, from the base address of the server and the database's name. */
+  /** Names a database in the metrics by the base address of its server and its name. */
   nameDatabase: (upstream: string, db: string) => string;
   databaseLabels: DatabaseLabels;
 }
@@ -53,7 +53,8 @@ export function registerCallMetrics(
   }
 
   return ({ method, outcome, instance, upstream: address, db, totalMs, upstreamMs }) => {
-    // Before one call succeeded, the address of an upstream that is not a stored instance's is only a text of a caller.
+    // Before the first successful call, an upstream that is not of a stored instance is only a text that a caller made
+    // up.
     const earnsLabel = outcome === 'ok' || instance !== null;
     if (earnsLabel && address !== null && db !== null) databaseLabels.earn(nameDatabase(address, db));
     const name = method === null ? 'none' : classifyMethod(method);

@@ -1,7 +1,7 @@
 /**
- * Decides which upstream databases get labels of their own in the metrics. Callers can make up any number of databases,
- * so a database must earn its label: by a successful call, or because it belongs to a stored instance. A database
- * without one is shown while it has calls or its circuit breaker is not closed, up to a bound. Those beyond the bound
+ * Decides which upstream databases get their own labels in the metrics. Callers can make up any number of databases, so
+ * a database must earn its label: by a successful call, or because it belongs to a stored instance. Other databases are
+ * shown while they have calls or their circuit breaker is not closed, up to a maximum number. Databases beyond that
  * share one series.
  */
 import type { DatabaseMetrics } from './database-metrics.ts';
@@ -10,7 +10,7 @@ import type { DatabaseMetrics } from './database-metrics.ts';
 const EARNED_MAX = 100;
 /** Maximum number of other databases shown at a time. */
 const UNPROVEN_MAX = 20;
-/** After this time without being shown, a database frees its place. This bounds new labels to UNPROVEN_MAX per hour. */
+/** Time without being shown after which a database frees its place. This limits new labels to UNPROVEN_MAX per hour. */
 const UNPROVEN_TTL_MS = 3_600_000;
 
 export interface DatabaseLabel {
@@ -24,7 +24,7 @@ const OTHER: DatabaseLabel = { upstream: 'other', db: 'other' };
 export class DatabaseLabels {
   readonly #now: () => number;
   readonly #earned = new Set<string>();
-  /** Database to the time when it was last shown, in milliseconds since 1970. */
+  /** For each database, the time at which it was last shown, in milliseconds since 1970. */
   readonly #unproven = new Map<string, number>();
 
   /** `now`: milliseconds since 1970. */
@@ -38,7 +38,7 @@ export class DatabaseLabels {
     this.#unproven.delete(database);
   }
 
-  /** The label of a database; null: it is not shown. */
+  /** The label of a database; null: the database is not shown. */
   find(state: DatabaseMetrics): DatabaseLabel | null {
     const [upstream, db] = withoutTrust(state.database);
     const database = `${upstream} ${db}`;

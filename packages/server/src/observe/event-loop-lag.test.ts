@@ -47,7 +47,7 @@ test('shows the delays since the last scrape, and 0 at rest', async () => {
   const shortest = Number(/^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text)?.[1]);
   // The delay began up to a measuring interval (50 ms) after the last measurement.
   expect(longest).toBeGreaterThan(0.14);
-  // Without a delay, the interval itself does not show.
+  // The interval itself does not count as a delay.
   expect(shortest).toBeLessThan(longest);
   await expect.poll(() => read(registry, 'max')).toBeLessThan(longest);
 });

@@ -1,14 +1,14 @@
 /**
- * The metrics of prom-client about the delay of the event loop, without its constant measuring: its timer would wake an
- * idle process a hundred times a second. It runs only while there are requests.
+ * The metrics of prom-client about the delay of the event loop, measured only while there are requests. The timer of
+ * prom-client always runs, and would wake an idle process a hundred times a second.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * Time between two measurements, which is taken off the delays. With prom-client's 10 ms, a process with a call every
- * 10 ms wakes up as often for its measurements as for its calls. The metrics show only the part of a
- * delay after the next measurement was due. Nothing shows before the first measurement after a rest.
+ * Time between two measurements, which is subtracted from the delays. With prom-client's 10 ms, a process with a call
+ * every 10 ms would wake up as often for measurements as for calls. The metrics show only the part of a delay after the
+ * next measurement was due, and nothing before the first measurement after an idle time.
  */
 const RESOLUTION_MS = 50;
 /** Time without requests after which measuring stops. */
@@ -55,7 +55,7 @@ function describe(
   return { name: `nodejs_eventloop_lag_${suffix}_seconds`, help, aggregator, read };
 }
 
-/** Replaces the metrics of prom-client in the registry. Without a measurement they are 0. */
+/** Replaces the metrics of prom-client in the registry. Their values are 0 without a measurement. */
 export function measureEventLoopLag(registry: Registry): EventLoopLag {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let running = 0;
@@ -70,7 +70,7 @@ export function measureEventLoopLag(registry: Registry): EventLoopLag {
       aggregator,
       registers: [registry],
       collect() {
-        // A timer can be a little early.
+        // A timer can be a little early, which would make the delay negative.
         this.set(histogram.count === 0 ? 0 : Math.max(0, read(histogram) / NANOSECONDS));
         // All gauges of one scrape are collected in the same turn of the event loop.
         queueMicrotask(() => histogram.reset());

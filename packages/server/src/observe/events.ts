@@ -28,7 +28,7 @@ export interface CallRecord {
   rule: string | null;
   /** Id of the approval that the call asked for or used; null if it needed none. */
   approval: string | null;
-  /** What made the call; null: its caller. */
+  /** The part of the proxy that made the call; null: its caller. */
   via: CallSource | null;
   /** The administrator who made the call; otherwise absent. */
   actor?: string;
@@ -38,21 +38,21 @@ export interface CallRecord {
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;
   upstreamStatus: number | null;
-  /** How often the call was sent to Odoo. */
+  /** Number of times that the call was sent to Odoo. */
   attempts: number;
   /**
-   * For a read that was not sent: an equal read in flight, or the cache of kept answers, gave its answer. Otherwise
+   * Source of the answer of a read that was not sent: an equal read in flight, or the cache of kept answers. Otherwise
    * null.
    */
   sharedFrom: 'flight' | 'cache' | null;
   totalMs: number;
-  /** From sending to the head of the answer; null if the call was not sent. */
+  /** Time from sending the call to the head of the answer; null if the call was not sent. */
   upstreamMs: number | null;
   /** The cause of a failure, for the operator. */
   detail: string | null;
 }
 
-/** Why a call was sent to Odoo again. */
+/** Reason why a call was sent to Odoo again. */
 export type RetryReason =
   /** The connection was refused, or closed without an answer. */
   | 'connection'
@@ -72,7 +72,7 @@ export interface RefusalRecord {
   outcome: string;
   /** The rule of the key's policy that denied the call or request; null if none did. */
   rule: string | null;
-  /** The refused key, if the request had a text in the format of a key. */
+  /** The refused key; null if the request had no text in the format of a key. */
   refusedKey: RefusedKey | null;
   /** The administrator who made the request; otherwise absent. */
   actor?: string;
@@ -83,7 +83,7 @@ export interface RefusalRecord {
 export interface RefusedKey {
   /** The id in the text of the key, or the id of the client of a token whose signature is valid. */
   id: string;
-  /** `unknown`: no key has the id, or the secret is wrong. The last two are for tokens only. */
+  /** `unknown`: no key has the id, or the secret is wrong. `no_policy` and `insufficient_scope` are for tokens only. */
   why: 'unknown' | 'expired' | 'revoked' | 'no_policy' | 'insufficient_scope';
 }
 
@@ -104,7 +104,9 @@ export interface DeliveryEvent {
   /** The `webhook-id`. */
   delivery: string;
   type: string;
-  /** `retried`: it was not taken, and is sent again later. `failed`: it is given up. */
+  /**
+   * `retried`: the receiver did not take the delivery, which is sent again later. `failed`: the delivery is given up.
+   */
   outcome: 'delivered' | 'retried' | 'failed';
   /** Number of the attempt, from 1. */
   attempt: number;
@@ -122,19 +124,19 @@ export interface SubscriptionTrouble {
   reason: string;
 }
 
-/** An export whose answer had begun, after its end. Each of its pages is a call with a record of its own. */
+/** An export, after its end, if its answer had begun. Each of its pages is a call with its own record. */
 export interface ExportRecord {
   requestId: string;
   keyId: string;
   model: string;
   format: 'ndjson' | 'csv';
-  /** Records and bytes that the caller was sent. */
+  /** Numbers of records and bytes that were sent to the caller. */
   records: number;
   bytes: number;
   totalMs: number;
-  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  /** The first field that has null in place of NaN or Infinity; null: none. */
   nullField: string | null;
-  /** Why it was broken off; null: it is complete. */
+  /** Reason why the export was cut off; null: it is complete. */
   problem: string | null;
 }
 
@@ -145,12 +147,12 @@ export interface Events {
   callRetried(reason: RetryReason): void;
   callEnded(record: CallRecord): void;
   requestRefused(record: RefusalRecord): void;
-  /** This many further requests were refused unread, for lack of processor time. */
+  /** This number of further requests was refused unread, for lack of processor time. */
   requestsShed(count: number): void;
-  /** Client connections were closed unread, because too many are open. */
+  /** This number of client connections was closed unread, because too many are open. */
   connectionsRefused(count: number): void;
   exportEnded(record: ExportRecord): void;
-  /** Once for each notice, in one of the processes that share the store. */
+  /** Called once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
   deliveryEnded(event: DeliveryEvent): void;
   subscriptionTroubled(trouble: SubscriptionTrouble): void;

@@ -1,12 +1,12 @@
 /**
  * The rules that decide whether this process is healthy. `degraded` is for operators: the process still serves calls.
- * `failed` means that it must get no traffic. Knows the parts that it checks only by what a rule needs.
+ * `failed` means that the process must get no traffic. Knows the checked parts only by the members that a rule needs.
  */
 import type { CheckState } from '@erp-proxy/contract';
 
 export interface HealthCheck {
   state: CheckState;
-  /** For operators: what is wrong and what it means; null if nothing is. */
+  /** Text for operators: the problem and its effect; null if there is none. */
   detail: string | null;
 }
 
@@ -37,13 +37,13 @@ export function checkTraffic(
 interface CheckedStore {
   /** Throws or rejects if the store does not answer. */
   probe(): unknown;
-  /** Why the store takes no changes; null if it does. */
+  /** Reason why the store takes no changes; null if it takes them. */
   readonly trouble: string | null;
   /** False while changes of other processes may be missed. */
   readonly isWatching: boolean;
 }
 
-/** Known keys and instances work for some minutes without the store, so it never fails the process. */
+/** Never `failed`: known keys and instances work for some minutes without the store. */
 export async function checkStore(store: CheckedStore): Promise<HealthCheck> {
   try {
     await store.probe();
@@ -54,7 +54,7 @@ export async function checkStore(store: CheckedStore): Promise<HealthCheck> {
   return store.isWatching ? OK : degraded('changes made elsewhere do not arrive; see the log');
 }
 
-/** Waiting audit records from which on the audit is degraded. */
+/** Number of waiting audit records from which the audit counts as degraded. */
 const AUDIT_WAITING_DEGRADED = 10_000;
 
 export function checkAudit({ waiting, lost }: { waiting: number; lost: number }): HealthCheck {
@@ -63,12 +63,15 @@ export function checkAudit({ waiting, lost }: { waiting: number; lost: number })
   return degraded(`${waiting} records of the audit wait to be written`);
 }
 
-/** `warning`: which keys of instances expire soon, have expired or could not be replaced; null if none. */
+/**
+ * `warning`: text about keys of instances that expire soon, have expired or could not be replaced; null if there are
+ * none.
+ */
 export function checkInstanceKeys(warning: string | null): HealthCheck {
   return warning === null ? OK : degraded(warning);
 }
 
-/** `failure`: why the keys of the issuer could not be read the last time; null if they could. */
+/** `failure`: reason why the last reading of the issuer's keys failed; null if it succeeded. */
 export function checkIssuers(issuers: readonly { issuer: string; failure: string | null }[]): HealthCheck {
   const failed = issuers.filter(({ failure }) => failure !== null).map(({ issuer }) => issuer);
   return failed.length === 0
@@ -78,13 +81,16 @@ export function checkIssuers(issuers: readonly { issuer: string; failure: string
       );
 }
 
-/** `warning`: how many client keys expire soon or have just expired; null if none. They fail no request of others. */
+/**
+ * `warning`: text about client keys that expire soon or have just expired; null if there are none. Such keys do not
+ * affect other clients.
+ */
 export function checkClientKeys(warning: string | null): HealthCheck {
   return warning === null ? OK : degraded(warning);
 }
 
 interface CheckedRedis {
-  /** Why Redis cannot be used; null if it can. */
+  /** Reason why Redis cannot be used; null if it can be used. */
   readonly trouble: string | null;
 }
 

@@ -1,29 +1,37 @@
 /**
- * Buffers lines briefly, and prints and writes them together: a write costs more than a line, and a line that is
- * printed alone, while the code is out of the processor's caches, costs several times one that follows another.
+ * Buffers lines briefly, then prints and writes them together. A write costs more than a line, and a line that is
+ * printed alone, while the code is not in the caches of the processor, costs several times as much as one after another
+ * line.
  */
 
 export interface Lines {
-  /** `print` returns the line with its line break. It is called once, within a tenth of a second, in order. */
+  /**
+   * Adds a line. `print` returns the line with its line break, and is called once, within a tenth of a second, in
+   * order.
+   */
   add(print: () => string): void;
 }
 
 export interface LineDestination {
   write(lines: string): unknown;
-  /** Bytes that were written, but that the receiver has not taken yet. */
+  /** Number of written bytes that the receiver has not taken yet. */
   readonly writableLength?: number;
 }
 
 /**
- * Maximum time for which a line is buffered. An end that runs no more JavaScript loses these lines: SIGKILL, a crash of
- * Node, too little memory. With 10 ms, most calls at 100 calls a second wake the process once more for their line.
+ * Maximum time for which a line is buffered. If the process ends without running JavaScript, these lines are lost: by
+ * SIGKILL, a crash of Node, or lack of memory. With 10 ms, at 100 calls a second, most calls would wake the process
+ * once more for their line.
  */
 const BUFFERED_MS = 100;
-/** Few: what they refer to must not survive collections of young objects. */
+/** Small, because objects that unprinted lines refer to must not survive collections of young objects. */
 const UNPRINTED_MAX = 16;
-/** In characters. */
+/** Number of printed characters after which lines are written. */
 const PRINTED_MAX = 64 * 1024;
-/** Above this, the receiver has stopped reading. Further lines are dropped, because they would fill the memory. */
+/**
+ * Number of untaken bytes above which the receiver counts as stopped. Further lines are dropped, because they would
+ * fill the memory.
+ */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Buffered lines are also written when the process exits. */
@@ -38,7 +46,7 @@ export function collectLines(destination: LineDestination): Lines {
     destination.write(lines);
   };
   const printAll = () => {
-    // Taken one by one: if one cannot be printed, the others are printed next time.
+    // Each function is removed before it is called: if one throws, the rest is printed next time.
     for (let print = unprinted.shift(); print !== undefined; print = unprinted.shift()) {
       const line = print();
       printed += line;

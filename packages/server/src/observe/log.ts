@@ -1,5 +1,6 @@
 /**
- * The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo.
+ * The log: a line of JSON for each call, on standard output. It never contains values of calls, keys or tracebacks of
+ * Odoo.
  */
 import { printTime } from '@erp-proxy/text';
 import type { CallRecord, EventHandlers } from './events.ts';
@@ -14,7 +15,10 @@ export interface Logger {
   error(message: string, fields?: Fields): void;
 }
 
-/** The members of a line. A function is called when the line is printed; what it reads must not change until then. */
+/**
+ * The members of a line. A function is called when the line is printed; the data that it reads must not change until
+ * then.
+ */
 type Fields = object | (() => object);
 
 /** Creates a logger that writes lines of this level (`log.level`) and above. Tests pass `lines`. */
@@ -53,7 +57,7 @@ export function describeError(error: unknown): object | string {
   };
 }
 
-/** Refusals of this time share one line: a line for each would cost more than the refusal. */
+/** Refusals within this time share one line: a line for each would cost more than the refusal. */
 const REFUSED_PERIOD_MS = 1000;
 
 /** Logs ended calls, refused requests and internal errors. */
@@ -91,7 +95,7 @@ export function logEvents(logger: Logger): EventHandlers {
   };
 }
 
-/** Returns a function that adds up what it is told, and prints the sum after a while. */
+/** Returns a function that sums up counts, and prints the sum after {@link REFUSED_PERIOD_MS}. */
 function printTogether(print: (count: number) => void): (count: number) => void {
   let counted = 0;
   const end = () => {
@@ -104,7 +108,7 @@ function printTogether(print: (count: number) => void): (count: number) => void 
   };
 }
 
-/** An event of the rotation of the keys of instances, which `kind` names. */
+/** An event of the rotation of the keys of instances. `kind` names the event. */
 interface KeyRotationEvent {
   kind: string;
   instance: string;

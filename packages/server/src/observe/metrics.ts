@@ -1,6 +1,6 @@
 /**
  * Prometheus metrics: those of event-metrics.ts, of source-metrics.ts and of Node.js. With several workers, each scrape
- * combines the metrics of all.
+ * combines the metrics of all workers.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { DatabaseLabels } from './database-labels.ts';
@@ -18,16 +18,18 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** From a function that takes the snapshot of this process, makes one that prints the metrics of all. */
+/**
+ * Takes a function that takes the snapshot of this process. Returns a function that prints the metrics of all workers.
+ */
 export type GatherMetrics = (takeOwn: () => Promise<MetricsSnapshot>) => () => Promise<string>;
 
 export interface MetricsOptions extends Omit<EventMetricsOptions, 'databaseLabels'> {
   sources: MetricSources;
-  /** For one of several workers. */
+  /** Set only in one of several workers. */
   gather?: GatherMetrics | undefined;
 }
 
-/** Effectively never: see event-loop-lag.ts. */
+/** Interval of prom-client's own measurement of the event loop: effectively never (see event-loop-lag.ts). */
 const DAY_MS = 86_400_000;
 
 export function createMetrics({ sources, gather, ...options }: MetricsOptions): Metrics {

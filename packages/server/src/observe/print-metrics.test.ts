@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countTurns } from '../../test/watch-turns.ts';
 import { printCombined, printMetrics, takeSnapshot } from './print-metrics.ts';
 
-/** One of each kind, with names that need escapes. */
+/** Creates a registry with a metric of each kind, with names that need escapes. */
 function createRegistry(): Registry {
   const registry = new Registry();
   const registers = [registry];
@@ -70,7 +70,7 @@ test('other callers run while thousands of numbers of one metric are combined', 
   const lines = text.split('\n').filter((line) => line.startsWith('large{'));
   expect(lines).toHaveLength(7500);
   expect(lines.filter((line) => line.endsWith(' 2'))).toHaveLength(2500);
-  // A turn for each of the fifteen slices, to combine and to print it.
+  // Each of the fifteen slices takes a turn to combine and a turn to print.
   expect(turns).toBeGreaterThanOrEqual(30);
 });
 

@@ -16,19 +16,22 @@ export type MetricsSnapshot = readonly MetricWithValues[];
 
 type MetricWithValues = MetricObjectWithValues<MetricValueWithName<string>>;
 
-/** Lines that are printed without a pause: a few milliseconds. */
+/** Number of lines that are printed without a pause, which takes a few milliseconds. */
 const SLICE_LINES = 500;
 
 export async function printMetrics(registry: Registry): Promise<string> {
   return printSnapshot(await takeSnapshot(registry));
 }
 
-/** Collects all metrics in one turn, which takes little time. Those of the event loop are reset after it. */
+/**
+ * Collects all metrics in one turn of the event loop, which takes little time. The metrics of the event loop are then
+ * reset.
+ */
 export async function takeSnapshot(registry: Registry): Promise<MetricsSnapshot> {
   return (await registry.getMetricsAsJSON()) as MetricsSnapshot;
 }
 
-/** Combines the metrics of several processes, each by its aggregator. */
+/** Combines the metrics of several processes, each metric by its aggregator, and prints them. */
 export async function printCombined(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   const combined: MetricWithValues[] = [];
   for (const metrics of Map.groupBy(snapshots.flat(), ({ name }) => name).values())
@@ -41,7 +44,7 @@ async function combine(metrics: MetricsSnapshot): Promise<MetricsSnapshot> {
   const places = new Map<string, number>();
   const slices: MetricWithValues[][] = [];
   for (const metric of metrics) {
-    // A metric without values is printed too.
+    // A metric without values is also printed.
     for (let start = 0; start === 0 || start < metric.values.length; start += SLICE_LINES) {
       const parts = Map.groupBy(metric.values.slice(start, start + SLICE_LINES), (value) => {
         const key = nameSeries(value);
@@ -62,12 +65,12 @@ async function combine(metrics: MetricsSnapshot): Promise<MetricsSnapshot> {
     combined.push(await takeSnapshot(AggregatorRegistry.aggregate(slice.map((metric) => [metric]))));
     await nextTurn();
   }
-  // Empty if the aggregator of the metric omits it.
+  // The result is empty if the aggregator of the metric omits it.
   const [first] = combined.flat();
   return first === undefined ? [] : [{ ...first, values: combined.flat().flatMap(({ values }) => values) }];
 }
 
-/** The same for values that prom-client combines: labels are texts, in any order. */
+/** A name that is the same for values that prom-client combines: labels are texts, in any order. */
 function nameSeries({ metricName = '', labels }: MetricValueWithName<string>): string {
   let name = metricName;
   for (const label of Object.keys(labels).sort())
@@ -88,7 +91,7 @@ async function printMetric(metric: MetricWithValues): Promise<string> {
     const registry = new Registry();
     registry.registerMetric({ ...slice, get: async () => slice } as unknown as Metric);
     const text = await registry.metrics();
-    // The first two lines are HELP and TYPE, which a metric has once. The last one is empty.
+    // The first two lines are HELP and TYPE, which a metric has once. The last line is empty.
     lines.push(...text.split('\n').slice(start === 0 ? 0 : 2, -1));
     await nextTurn();
   }

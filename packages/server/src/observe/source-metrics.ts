@@ -1,32 +1,29 @@
-/**
- * Metrics whose values are read from parts of the proxy at each scrape: one table, from which they are registered and
- * documented.
- */
+/** Metrics whose values are read from parts of the proxy at each scrape. One table registers and documents them. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DatabaseLabels } from './database-labels.ts';
 import type { DatabaseMetrics } from './database-metrics.ts';
 
-/** The values that the metrics read. */
+/** The sources of the values of the metrics. */
 export interface MetricSources {
   audit: () => { waiting: number; lost: number };
-  /** Events of approvals since the start of the process, by name. */
+  /** Numbers of events of approvals since the start of the process. */
   approvals: () => Readonly<Record<'asked' | 'approved' | 'refused' | 'used' | 'returned', number>>;
-  /** The keys of stored instances for Odoo; `expiresAt` in milliseconds since 1970, null if it is not known. */
+  /** The keys for Odoo of stored instances. `expiresAt`: in milliseconds since 1970, null if it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
-  /** The configured issuers of tokens; `failure` is null if their keys could be read the last time. */
+  /** The configured issuers of tokens. `failure` is null if the last reading of their keys succeeded. */
   issuers: () => readonly { issuer: string; failure: string | null }[];
-  /** Client keys that expire soon, the first ones first; `expiresAt` in milliseconds since 1970. */
+  /** Client keys that expire soon, the earliest first. `expiresAt`: in milliseconds since 1970. */
   endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];
-  /** Empty unless this process works the subscriptions. `oldestAt`: in milliseconds since 1970. */
+  /** The subscriptions; empty unless this process has their lease. `oldestAt`: in milliseconds since 1970. */
   subscriptions: () => readonly SubscriptionMetrics[];
-  /** Requests that run now, by route. */
+  /** Number of running requests, by route. */
   dataRequests: () => Readonly<Record<'export' | 'changes', number>>;
-  /** Readings and batches of deliveries that run now. */
+  /** Number of running readings, and of batches of deliveries that are being sent. */
   subscriptionWork: () => { reading: number; sending: number };
   isStoreUp: () => boolean;
-  /** Since the start of the process. */
+  /** Number of cancelled statements since the start of the process. */
   storeStatementsGivenUp: () => number;
-  /** Null without Redis. */
+  /** Whether Redis is available; null without Redis. */
   isRedisUp: (() => boolean) | null;
   /** The upstream databases that this process knows. */
   databases: () => readonly DatabaseMetrics[];
@@ -55,11 +52,11 @@ interface SourceMetric {
   help: string;
   type: 'gauge' | 'counter';
   labelNames?: readonly string[];
-  /** How several workers' values are combined; the sum if left out. */
+  /** How the values of several workers are combined; left out: by their sum. */
   aggregator?: 'min';
-  /** Whether these sources have the metric. */
+  /** Whether the metric exists with these sources. */
   isPresent?(sources: MetricSources): boolean;
-  /** Samples with equal labels are added up. */
+  /** Reads the samples. Samples with equal labels are added up. */
   read(sources: MetricSources, labels: DatabaseLabels): Iterable<Sample>;
 }
 
@@ -68,7 +65,7 @@ const SUBSCRIPTIONS_MAX = 100;
 
 export const SOURCE_METRICS: readonly SourceMetric[] = [
   {
-    // Value 1, as Prometheus exporters publish their version.
+    // The value is 1, as Prometheus exporters publish their version.
     name: 'erp_proxy_build_info',
     help: 'Always 1. The labels have the versions of erp-proxy and Node.js.',
     type: 'gauge',

@@ -1,8 +1,8 @@
-/** The metric of the primary process: how many of its workers answer. It needs no answer of a worker. */
+/** The metric of the primary process: the number of workers that answer. It needs no answer of a worker. */
 import { Gauge, Registry } from 'prom-client';
 import { type MetricsSnapshot, takeSnapshot } from './print-metrics.ts';
 
-/** Workers at one scrape. A silent worker did not answer in time, so its numbers are missing from the scrape. */
+/** Numbers of workers at one scrape. A silent worker did not answer in time, so the scrape lacks its metrics. */
 export interface WorkerCounts {
   answering: number;
   silent: number;

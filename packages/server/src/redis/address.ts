@@ -1,15 +1,15 @@
 /** Parses `redis.url`. An error names the invalid part and never repeats the address, which may contain a password. */
 export interface RedisAddress {
-  /** For operators; without user and password. */
+  /** Address for operators, without user and password. */
   label: string;
   host: string;
   port: number;
   /** Database number. */
   db: number;
-  /** Absent if the address has none. */
+  /** Left out if the address has none. */
   username?: string;
   password?: string;
-  /** Absent without TLS. */
+  /** Left out without TLS. */
   tls?: object;
 }
 
@@ -22,7 +22,7 @@ const SCHEMES = new Map([
 const DEFAULT_PORT = 6379;
 const EXAMPLE = 'redis://<user>:<password>@<host>:<port>/<number of the database>';
 
-/** Throws a RangeError with a message for the operator. */
+/** Parses `redis.url`. Throws a RangeError with a message for the operator. */
 export function readRedisAddress(text: string): RedisAddress {
   const url = URL.parse(text);
   const scheme = SCHEMES.get(url?.protocol ?? '');

@@ -5,22 +5,23 @@
  * - rate: the time at which the burst is full again. `owed` calls were admitted while Redis was away, and are charged
  *   with the first request that reaches the rate.
  * - running: a lease for each running call. Leases of a crashed replica expire.
- * - day: the calls of all replicas, and of each one. Calls that only the replica has counted are added: those that were
- *   admitted while Redis was away, or all of them if Redis has lost its data. Expires at midnight (UTC).
- * - month: the calls of all replicas. `known`: the calls that the store of the replica has, and its own. They are more
- *   after calls that were admitted while Redis was away, or if Redis has lost its data. Expires with the month.
+ * - day: the calls of all replicas, and of each replica. Calls that only the replica has counted are added: the calls
+ *   that it admitted while Redis was away, or all its calls if Redis has lost its data. Expires at midnight (UTC).
+ * - month: the calls of all replicas. `known`: the calls in the store of the replica, and its own. The larger number
+ *   counts: `known` is larger after calls that were admitted while Redis was away, or if Redis has lost its data.
+ *   Expires with the month.
  */
 import { READ_NOW } from './client.ts';
 
-/** A limit is absent if the key has no such limit, or if the request does not need it. */
+/** A request to the script. A limit is left out if the key has no such limit, or if the request does not need it. */
 export interface AdmitRequest {
   replica: string;
-  /** Calls to count, all or none. */
+  /** Number of calls to count, all or none. */
   calls: number;
   rate?: { intervalMs: number; burst: number; owed: number };
-  /** `leases`: names of the wanted leases. As many as are free are granted, from the first. */
+  /** `leases`: names of the wanted leases. Free ones are granted in this order. */
   running?: { max: number; leaseMs: number; leases: readonly string[] };
-  /** `day`: days since 1970 by the replica's clock. If Redis has another day, `counted` is ignored. */
+  /** `day`: days since 1970 by the clock of the replica. If Redis has another day, `counted` is ignored. */
   day?: { max: number; day: number; counted: number };
   /** `endsAt`: end of the month in milliseconds since 1970. */
   month?: { max: number; known: number; endsAt: number };
@@ -31,7 +32,7 @@ export interface AdmitAnswer {
   refusedBy: number;
   /** Number of granted leases. */
   leases: number;
-  /** Includes the calls if they were admitted. */
+  /** Milliseconds until the burst is full, including the new calls if they were admitted. */
   fullInMs: number;
   dayCalls: number;
   dayLeftMs: number;
@@ -45,8 +46,8 @@ export const BY_MONTH = 4;
 
 /**
  * KEYS: rate, leases and day of one key, and its month if the request has one. ARGV: an {@link AdmitRequest} as JSON.
- * Returns what refused it, granted leases, microseconds until the burst is full, calls of the day, the rest of the day
- * in milliseconds, and calls of the month.
+ * Returns the limit that refused the request, the number of granted leases, microseconds until the burst is full, calls
+ * of the day, milliseconds until the end of the day, and calls of the month.
  */
 export const ADMIT = `${READ_NOW}
 local rateKey, runningKey, dayKey, monthKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -121,8 +122,8 @@ return answer(0)
 `;
 
 /**
- * KEYS: the leases of one key. ARGV: duration in milliseconds, then names. Also restores leases that Redis has lost, so
- * it must not run after the end of one of them.
+ * KEYS: the leases of one key. ARGV: duration in milliseconds, then names of leases. Also restores leases that Redis
+ * has lost, so it must not run for a lease that has ended.
  */
 export const RENEW = `${READ_NOW}
 for lease = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[lease]) end

@@ -1,24 +1,25 @@
 /**
  * Atomic scripts for kept answers, with the clock of Redis. An answer is valid while its two marks are current: the
- * mark of its database and the mark of its model there. A write removes a mark, and the next read creates a new unique
- * one. So an answer from before a write is neither kept nor returned after it. If Redis loses a mark, no answer has it
- * any more.
+ * mark of its database and the mark of its model in that database. A write removes a mark, and the next read creates a
+ * new unique one. So an answer from before a write is neither kept nor returned after it. If Redis loses a mark,
+ * answers with that mark are not valid any more.
  *
  * The total size is bounded: `ends` orders answers by their expiry, and `sizes` has the size of each, with the total
  * under ''.
  */
 import { READ_NOW } from './client.ts';
 
-/** Expiry of marks and sizes. Longer than answers are kept. */
+/** Time after which marks and sizes expire, which is longer than answers are kept. */
 const RECORD_MS = 2 * 3_600_000;
 /**
- * Maximum number of marks, because callers can name any model. Beyond it, all marks and thus all answers are dropped.
+ * Maximum number of marks, because callers can name any model. When it is reached, all marks and thus all answers are
+ * dropped.
  */
 const MARKS_MAX = 10_000;
 
 /**
- * KEYS: the answer, the marks. ARGV: maximum age, names of the two marks, and a new unique mark. Returns marks, time
- * and age of a kept answer; or marks and time for a read that is sent now.
+ * KEYS: the answer, the marks. ARGV: maximum age, names of the two marks, and a new unique mark. Returns the marks,
+ * time and age of a kept answer, or the marks and time for a read that is sent now.
  */
 export const FIND = `${READ_NOW}
 now = math.floor(now)
@@ -41,7 +42,7 @@ return { mark, now }
 
 /**
  * KEYS: the answer, the marks, `ends`, `sizes`. ARGV: marks and time of FIND, names of the two marks, duration for
- * which it is kept, its size, maximum total size, the answer.
+ * which the answer is kept, its size, maximum total size, the answer.
  */
 export const KEEP = `${READ_NOW}
 local name, ends, sizes = KEYS[1], KEYS[3], KEYS[4]

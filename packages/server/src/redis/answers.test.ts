@@ -21,7 +21,7 @@ const SECRET = randomBytes(32);
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let testRedis: TestRedis;
   let inspector: Redis;
-  /** Connected through the wire. */
+  /** Connected to the server through `wire`. */
   let oneRedis: RedisClient;
   let twoRedis: RedisClient;
   let one: RedisAnswers;
@@ -41,7 +41,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await testRedis.close();
   });
 
-  /** Drops all earlier answers, as a process that starts does. */
+  /** Opens answers, which drops all earlier ones, as at the start of a process. */
   async function open(redis: RedisClient, changes: { secret?: Uint8Array; bytesMax?: number } = {}) {
     const { secret = SECRET, bytesMax = 1_000_000 } = changes;
     const answers = new RedisAnswers({ redis, secret, bytesMax, seal: createAnswerSeal(secret) });
@@ -190,7 +190,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(held.join(' ')).not.toMatch(/private|prod|erp\.example|res\.partner/);
     const asked = Number(await inspector.hget(entry, 'asked'));
     await inspector.hset(entry, 'asked', asked + 1);
-    // It would be from the future otherwise.
+    // Waits, because the time of the answer would otherwise be in the future.
     await pause();
     expect(await look(one)).toBeNull();
     await inspector.hset(entry, 'asked', asked);
@@ -219,7 +219,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     for (const [index, scope] of scopes.entries())
       await keep(answers, 'x'.repeat(4000), scope, MINUTE - (index % 2) * 30_000);
     const found = await Promise.all(scopes.map((scope) => look(answers, MINUTE, scope)));
-    // There is room for three. Those that expire later stay.
+    // There is room for three answers. Those that expire later stay.
     expect(found.flatMap((text, index) => (text === null ? [] : [index]))).toEqual([6, 8, 9]);
     expect(await inspector.keys(`${testRedis.prefix}:answer:*`)).toHaveLength(3);
     await keep(answers, 'x'.repeat(20_001), { ...PARTNERS, name: 'too big' });

@@ -1,7 +1,7 @@
 /**
  * Kept answers in Redis for all replicas, encrypted and under names that reveal nothing. While Redis is away or slow,
- * or after it has lost its data, no answer is found. When it is back, and when a process starts, all answers are
- * dropped first: writes may have been missed before, and a restore or failover may have reverted some.
+ * or after it has lost its data, no answer is found. When Redis is back, and when a process starts, all answers are
+ * dropped first: this process may have missed writes, and a restore or failover may have undone some drops.
  */
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { atMost, SingleFlight } from '@erp-proxy/async/tasks';
@@ -14,9 +14,9 @@ import { RedisAwayError, type RedisClient } from './client.ts';
 export interface RedisAnswersOptions {
   redis: RedisClient;
   seal: AnswerSeal;
-  /** 32 bytes, the same on all replicas. Key of the hashes that name databases and models. */
+  /** Key of the hashes that name databases and models: 32 bytes, the same on all replicas. */
   secret: Uint8Array;
-  /** Total size of all kept answers. */
+  /** Maximum total size of all kept answers. */
   bytesMax: number;
 }
 
@@ -36,7 +36,7 @@ export class RedisAnswers implements AnswerStore {
   readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>(atMost(OPENED_MAX));
   /** Pending fetches, shared because many simultaneous fetches of large answers would delay Redis. */
   readonly #fetching = new SingleFlight<Uint8Array | null>();
-  /** Redis refused to drop answers. None is used until all could be dropped. */
+  /** True: Redis refused to drop answers. No answer is used until all could be dropped. */
   #isDropPending = false;
 
   constructor({ redis, seal, secret, bytesMax }: RedisAnswersOptions) {
@@ -49,8 +49,8 @@ export class RedisAnswers implements AnswerStore {
   }
 
   /**
-   * Drops all answers: this process may have missed writes before it was restarted. Called once, before all other
-   * methods. If Redis is away, the answers are dropped when it is back. Never rejects.
+   * Drops all answers: this process may have missed writes before it was restarted. Must be called once, before all
+   * other methods. If Redis is away, the answers are dropped when it is back. Never rejects.
    */
   async start(): Promise<void> {
     await this.#drop();
@@ -90,14 +90,14 @@ export class RedisAnswers implements AnswerStore {
     await this.#drop(this.#nameMark(database, model));
   }
 
-  /** Without a mark, drops all answers. */
+  /** Removes a mark, which drops its answers. Without a mark, drops all answers. */
   async #drop(mark?: string): Promise<void> {
     try {
       if (mark !== undefined) return void (await this.#redis.run('HDEL', this.#marks, mark));
       await this.#redis.run('DEL', this.#marks);
       this.#isDropPending = false;
     } catch (error) {
-      // If Redis is away, all are dropped when it is back.
+      // If Redis is away, all answers are dropped when it is back.
       if (!(error instanceof RedisAwayError)) this.#isDropPending = true;
     }
   }
@@ -109,7 +109,10 @@ export class RedisAnswers implements AnswerStore {
     return { kept: answer && { answer, ageMs: Number(ageMs) }, mark };
   }
 
-  /** Null if it is gone or cannot be decrypted. The call is then sent, and its answer replaces this one. */
+  /**
+   * The answer; null if it has been removed or cannot be decrypted. The call is then sent, and its answer replaces this
+   * one.
+   */
   #getAnswer(scope: ReadScope, mark: string): Uint8Array | null | Promise<Uint8Array | null> {
     const name = nameSealed(scope, mark);
     return this.#opened.get(name)?.deref() ?? this.#fetching.run(name, () => this.#fetch(scope, name));
@@ -134,7 +137,7 @@ export class RedisAnswers implements AnswerStore {
     return this.#redis.name('answer', name);
   }
 
-  /** The marks that must not have changed: for writes to the whole database, and to the model. */
+  /** Names of the marks that must not have changed: for writes to the whole database, and for writes to the model. */
   #nameMarks({ database, model }: ReadScope): [string, string] {
     return [this.#nameMark(database, null), this.#nameMark(database, model)];
   }
@@ -146,7 +149,10 @@ export class RedisAnswers implements AnswerStore {
   }
 }
 
-/** Binds a sealed answer to its read, time and marks, so that it cannot be passed off as newer or as another read's. */
+/**
+ * Binds a sealed answer to its read, time and marks, so that it cannot pass for a newer one or for that of another
+ * read.
+ */
 function nameSealed({ name }: ReadScope, mark: string): string {
   return `${name} ${mark}`;
 }

@@ -1,8 +1,8 @@
 /**
- * A connection to Redis or Valkey, with its availability. No caller waits for a Redis that is away. After a missing
+ * A connection to Redis or Valkey, and its availability. No caller waits for a Redis that is away. After a missing
  * answer, or an error reply that concerns the whole server, only a heartbeat each second is sent; the first successful
  * one makes Redis available again. An error reply about one name or command fails only that operation. The heartbeat
- * also registers this process among the replicas, and counts them. The only file that uses the driver.
+ * also registers this process among the replicas, and counts them. Only this file uses the driver.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -10,13 +10,13 @@ import { delay, TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { Redis, ReplyError } from 'ioredis';
 import { readRedisAddress } from './address.ts';
 
-/** Begins a script: sets `now` to milliseconds since 1970 by the clock of Redis, which all replicas share. */
+/** The beginning of a script: sets `now` to milliseconds since 1970 by the clock of Redis, which all replicas share. */
 export const READ_NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 `;
 
-/** Redis did not run the operation. The caller must continue without it. */
+/** Redis did not run the operation. The caller must continue without its result. */
 export class RedisFailure extends Error {
   override readonly name: string = 'RedisFailure';
 }
@@ -29,15 +29,15 @@ export class RedisAwayError extends RedisFailure {
 type Argument = string | number | Uint8Array;
 
 export interface RedisClientOptions {
-  /** `redis.url`. */
+  /** The setting `redis.url`. */
   url: string;
   /** Prefix of all names in Redis. Replicas with the same prefix share their data. */
   prefix: string;
-  /** Receives the reason when Redis goes away, and null when it is back. */
+  /** Called with the reason when Redis goes away, and with null when it is back. */
   onTrouble?: (trouble: string | null) => void;
-  /** Receives operations that an available Redis refuses, once per command or script and connection. */
+  /** Called for operations that an available Redis refuses, once for each command or script and connection. */
   onRefusal?: (refusal: RedisRefusal) => void;
-  /** Time for an answer, in milliseconds. Tests whose machine is busy allow more. */
+  /** Time limit for an answer, in milliseconds. Longer in tests, for a busy machine. */
   answerTimeoutMs?: number | undefined;
 }
 
@@ -48,23 +48,26 @@ export interface RedisRefusal {
   names: readonly string[];
 }
 
-/** A call waits at most this long, once. An answer usually takes less than a millisecond. */
+/** Time limit for an answer. A call waits this long at most, once. An answer usually takes less than a millisecond. */
 const ANSWER_TIMEOUT_MS = 100;
 const HEARTBEAT_INTERVAL_MS = 1000;
-/** Time after its last heartbeat for which a process is counted. */
+/** Time after the last heartbeat of a process for which the process is counted. */
 const REPLICA_TTL_MS = 5000;
-/** A connection is replaced after this time without any reply to a request. */
+/** Time without any reply to a request after which the connection is replaced. */
 const SILENCE_MAX_MS = 3000;
 const CONNECT_TIMEOUT_MS = 3000;
 const RECONNECT_DELAY_MAX_MS = 1000;
-/** ioredis waits this long for the connection to close, even if none is open. It keeps the process alive until then. */
+/**
+ * Time for which ioredis waits for the connection to close, even if none is open. It keeps the process alive until
+ * then.
+ */
 const DISCONNECT_TIMEOUT_MS = 50;
-/** How long the start of the process waits for the first answer. */
+/** Time for which the start of the process waits for the first answer. */
 const START_TIMEOUT_MS = 1000;
 
 /**
  * KEYS: the replicas. ARGV: id of this replica, milliseconds for which it is counted. Returns the number of replicas.
- * Removes a value of another type under this name.
+ * Removes a value of another type under the same name.
  */
 const HEARTBEAT = `${READ_NOW}
 local found = redis.call('TYPE', KEYS[1]).ok
@@ -77,8 +80,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
 `;
 /**
- * Error replies that concern the whole server or this user. They are at the start of the text, or after the position in
- * the script (Redis 6). All other error replies concern one name or command.
+ * Error replies that concern the whole server or this user. The code is at the start of the text, or after the position
+ * in the script (Redis 6). All other error replies concern one name or command.
  */
 const OUT_OF_SERVICE =
   /^(?:ERR Error running script .*: -?)?(OOM|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|BUSY|UNKILLABLE|NOAUTH|WRONGPASS)\b/;
@@ -157,24 +160,29 @@ export class RedisClient {
     while (this.#trouble !== null && !isOver.aborted) await delay(5, isOver);
   }
 
-  /** Called after each successful heartbeat, including the first after Redis was away, before any other operation. */
+  /**
+   * The listener is called after each successful heartbeat, before any other operation. This includes the first
+   * heartbeat after Redis was away.
+   */
   onHeartbeat(listener: () => void): void {
     this.#heartbeatListeners.push(listener);
   }
 
-  /** Called when Redis is back, before any other operation. It may have lost data while it was away. */
+  /**
+   * The listener is called when Redis is back, before any other operation. Redis may have lost data while it was away.
+   */
   onBack(listener: () => void): void {
     this.#backListeners.push(listener);
   }
 
-  /** A name in Redis, with the prefix. */
+  /** Builds a name in Redis, with the prefix. */
   name(...parts: string[]): string {
     return [this.#prefix, ...parts].join(':');
   }
 
   /**
-   * Runs the command on a name. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time for
-   * an answer. Rejects with another {@link RedisFailure} if Redis refuses this operation. Operations run in order.
+   * Runs the command on a name. Rejects with a {@link RedisAwayError} at once if Redis is away, or after the time limit
+   * for an answer. Rejects with another {@link RedisFailure} if Redis refuses this operation. Operations run in order.
    */
   async run(command: string, name: string, ...args: Argument[]): Promise<unknown> {
     if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
@@ -199,12 +207,15 @@ export class RedisClient {
     this.#connection.disconnect();
   }
 
-  /** Sends the text each time: a retry by its digest, once Redis has lost it, would change the order of operations. */
+  /**
+   * Sends the whole script each time: with a digest, a script that Redis has lost would be sent again, after later
+   * operations.
+   */
   #evaluate(script: string, names: readonly string[], args: readonly Argument[]): Promise<unknown> {
     return this.#call('EVAL', names, [script, names.length, ...names, ...args], script);
   }
 
-  /** `operation`: what a refusal is reported once for. */
+  /** `operation`: the command or script for which a refusal is reported once. */
   async #call(
     command: string,
     names: readonly string[],
@@ -221,7 +232,7 @@ export class RedisClient {
     } catch (error) {
       const said = describeError(error);
       if (error instanceof ReplyError && !OUT_OF_SERVICE.test(said)) {
-        // Only once, so that repeated calls do not fill the log.
+        // Reported only once, so that repeated calls do not fill the log.
         if (!this.#refused.has(operation)) this.#onRefusal({ said, names });
         this.#refused.add(operation);
         throw new RedisFailure(said);
@@ -258,7 +269,7 @@ export class RedisClient {
   }
 }
 
-/** The message without quoted arguments: errors of the driver contain the command, which may contain the password. */
+/** The message without quoted arguments: errors of the driver quote the command, which may contain the password. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const [message = ''] = error.message.split(', with args beginning with');

@@ -20,7 +20,7 @@ const RUN = { runsForMs: 60_000, isReadOnly: false };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let testRedis: TestRedis;
-  /** Connected through the wire. */
+  /** Connected to the server through `wire`. */
   let one: RedisClient;
   let two: RedisClient;
 
@@ -32,7 +32,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await testRedis.close();
   });
 
-  /** Its claims go through the wire. */
+  /** Opens idempotency keys whose claims go through the wire. */
   function open(): Idempotency {
     const idempotency = createIdempotency({
       store: createRedisIdempotency(one),
@@ -69,7 +69,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     testRedis.wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
     testRedis.wire.mend();
-    // Redis has run the delayed operations by now.
+    // When Redis is back, it has run the delayed operations.
     await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
     await expect.poll(() => other.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
@@ -91,7 +91,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     testRedis.wire.mend();
     await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
-    // Its own claim stays counted.
+    // The claim of `a` stays counted.
     await expect.poll(() => other.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
     expect(await idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).toBeNull();
   });

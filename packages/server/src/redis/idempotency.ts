@@ -1,11 +1,11 @@
 /**
- * Idempotency keys in Redis, with its clock. As durable as that Redis: if it loses a key, the next attempt runs again.
- * Redis removes expired rows.
+ * Idempotency keys in Redis, with the clock of Redis. They are as durable as that Redis: if it loses a key, the next
+ * attempt runs again. Redis removes expired rows.
  */
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { READ_NOW, type RedisClient } from './client.ts';
 
-/** KEYS: the row. Returns it, or nil. */
+/** KEYS: the row. Returns the row, or nil. */
 const READ_ROW = `${READ_NOW}
 local row = redis.call('HMGET', KEYS[1], 'fingerprint', 'answer', 'is_done', 'runs_until')
 if row[1] then
@@ -17,7 +17,7 @@ const FIND = READ_ROW;
 
 /**
  * The keys and bytes of a client are counted by the hour in which they expire, because Redis removes rows without
- * notice. The counts of an hour are ignored once it is over. A row stores where it is counted.
+ * notice. The counts of a past hour are ignored. A row stores the hour under which it is counted.
  */
 const COUNT = `
 local HOUR_MS = 3600000
@@ -46,7 +46,7 @@ if row[1] ~= ARGV[1] or row[2] then return end
 `;
 /** ARGV: remaining duration of the run. */
 const EXTEND = `${READ_NOW} ${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', now + ARGV[2])`;
-/** ARGV: duration until expiry; the answer, or none. */
+/** ARGV: duration until expiry, then the answer if there is one. */
 const KEEP = `${READ_NOW} ${COUNT} ${IF_RUNNING}
 redis.call('HSET', KEYS[1], 'is_done', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
@@ -59,7 +59,7 @@ const RELEASE = `${COUNT} ${IF_RUNNING}
 redis.call('DEL', KEYS[1])
 uncount(row[3], row[4])
 `;
-/** KEYS: counts of a client. Returns the number of keys and bytes. */
+/** KEYS: the counts of a client. Returns the number of keys and of bytes. */
 const MEASURE = `${READ_NOW}
 local this_hour = math.floor(now / 3600000)
 local sums = { keys = 0, bytes = 0 }

@@ -1,6 +1,6 @@
 /**
- * For tests: one replica that calls with one key for some time, far above its rate. Runs in the test's process, or in a
- * separate one: `node load.fixture.ts <settings as JSON>`.
+ * For tests: one replica that calls with one key for some time, far above its rate. Runs in the process of the test, or
+ * in a separate one: `node load.fixture.ts <settings as JSON>`.
  */
 import { monotonicMs, pause } from '../../test/time.ts';
 import { RedisClient } from './client.ts';
@@ -14,7 +14,7 @@ export interface Load {
   rate: { requests: number; seconds: number; burst: number };
   callsPerSecond: number;
   seconds: number;
-  /** Time that an answer of Redis may take. After it, a replica applies its share of the rate by itself. */
+  /** Time limit for an answer of Redis. After it, a replica applies its share of the rate by itself. */
   answerTimeoutMs?: number;
 }
 
@@ -24,7 +24,7 @@ export interface LoadResult {
   /** Milliseconds since 1970. */
   startedAt: number;
   endedAt: number;
-  /** When Redis went away for this replica, and when it was back, in milliseconds since 1970, alternately. */
+  /** Times at which Redis went away for this replica and came back, alternately, in milliseconds since 1970. */
   away: number[];
 }
 

@@ -10,7 +10,7 @@ test.each([
   [{ aof_enabled: '1', maxmemory: '0', maxmemory_policy: 'noeviction' }, []],
   [{ aof_enabled: '1', maxmemory: '1000', maxmemory_policy: 'noeviction' }, []],
   [{ aof_enabled: '1', maxmemory: '0', maxmemory_policy: 'allkeys-lru' }, []],
-  // A server whose INFO lacks these members.
+  // A server without these members in `INFO`.
   [{}, []],
   [{ aof_enabled: '0' }, [/^appendonly is off/]],
   [

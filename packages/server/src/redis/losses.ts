@@ -1,6 +1,6 @@
-/** Finds settings of Redis that can lose data, as far as `INFO` shows them. Pure. */
+/** Finds settings of Redis that can cause a loss of data, as far as `INFO` shows them. Pure. */
 
-/** Texts for the operator; empty if there are none. `appendfsync` is not in `INFO`. */
+/** Returns texts for the operator; none if no data can be lost. `appendfsync` is not in `INFO`. */
 export function findLosses(info: string): string[] {
   const read = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const losses: string[] = [];

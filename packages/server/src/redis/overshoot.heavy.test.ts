@@ -10,13 +10,16 @@ import { PATIENCE_MS } from './test-redis.fixture.ts';
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const LOAD_FILE = new URL('./load.fixture.ts', import.meta.url).pathname;
 const REPLICAS = 4;
-/** Redis is away, or is back, for this time. */
+/** Time for which Redis is away, and then for which it is back. */
 const TROUBLE_MS = 1_200;
-/** On a busy machine, Redis answers late. The replicas then apply their shares, which the last test is about. */
+/**
+ * Longer time limit for an answer: on a busy machine, Redis answers late. The replicas then apply their shares, which
+ * only the last test checks.
+ */
 const PATIENT = { answerTimeoutMs: PATIENCE_MS };
 /**
- * Shares that are applied beside the whole rate may add this part to the calls of the whole time at most. Three of four
- * replicas that stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
+ * Maximum fraction of calls that shares may add, if they are applied beside the whole rate. Three of four replicas that
+ * stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
  */
 const SHARES_MAX = 0.25;
 const RATE = { requests: 200, seconds: 1, burst: 100 };
@@ -24,7 +27,7 @@ const RATE = { requests: 200, seconds: 1, burst: 100 };
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
   let wire: Wire;
-  /** The load of each replica. Together they call at five times the rate. */
+  /** The load of each replica. All replicas together call at five times the rate. */
   let load: Load;
 
   beforeEach(async () => {
@@ -87,13 +90,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 });
 
-/** Redis is there for all replicas and the whole time, so nothing excuses a call beyond the rate. */
+/**
+ * Checks the rate when Redis was available to all replicas the whole time, so nothing excuses a call beyond the rate.
+ */
 function expectRateThroughout(results: LoadResult[]): void {
   expect(results.map(({ away }) => away)).toEqual(results.map(() => []));
   expectRate(results, 0.8);
 }
 
-/** `least`: minimum share of the allowed calls that must be admitted. `moreMs`: time added to that of the load. */
+/**
+ * Checks the rate. `least`: minimum fraction of the allowed calls that must be admitted. `moreMs`: time added to that
+ * of the load.
+ */
 function expectRate(results: LoadResult[], least: number, moreMs = 0): void {
   const sum = (read: (result: LoadResult) => number) =>
     results.reduce((total, each) => total + read(each), 0);
@@ -107,9 +115,9 @@ function expectRate(results: LoadResult[], least: number, moreMs = 0): void {
 }
 
 /**
- * The replicas for which Redis is away apply their shares, in addition to the whole rate that the others have from
- * Redis. On a quiet machine all notice within some milliseconds that Redis is away, or back. Returns the time in which
- * the whole rate admits what these shares do, in milliseconds.
+ * Converts the shares that replicas apply while Redis is away to time: returns the milliseconds in which the whole rate
+ * admits as much. These calls come in addition to the whole rate that the other replicas get from Redis. On a quiet
+ * machine, all replicas notice within some milliseconds that Redis is away, or back.
  */
 function readSharesMs(results: LoadResult[]): number {
   const changes = results

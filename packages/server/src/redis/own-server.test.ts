@@ -64,7 +64,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
     await server.start();
     await expect.poll(() => redis.trouble).toBeNull();
-    // It knows only of the 3 calls: a loss of data can grant at most one additional burst.
+    // Redis knows only the 3 calls: a loss of data can grant at most one additional burst.
     expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
   });
 

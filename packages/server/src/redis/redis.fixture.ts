@@ -39,11 +39,11 @@ export interface TestServer {
   command(...words: string[]): Promise<unknown>;
   /** Kills the server. Its data is lost. */
   kill(): Promise<void>;
-  /** Starts it on the same port as before. */
+  /** Starts the server on the same port as before. */
   start(): Promise<void>;
 }
 
-/** Requires the program redis-server. */
+/** Starts a server. Requires the program redis-server. */
 export async function startTestServer(): Promise<TestServer> {
   const port = await findFreePort();
   let child: ChildProcess;

@@ -37,7 +37,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await testRedis.close();
   });
 
-  /** Resolves when all replicas know of each other. */
+  /** Starts a replica. Resolves when all replicas know of each other. */
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = await testRedis.connect(url);
     const months = new MonthCounts({ clock: Date.now, store: callCounts });
@@ -62,7 +62,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         per_month: fc.integer({ min: 1, max: 30 }),
         rate: fc.record({
           requests: fc.integer({ min: 1, max: 20 }),
-          // So slow that the duration of the test does not matter.
+          // The rate is so slow that the duration of the test does not matter.
           seconds: fc.constant(10_000_000),
           burst: fc.integer({ min: 1, max: 20 }),
         }),
@@ -193,11 +193,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const before = heartbeats;
     await expect.poll(() => heartbeats).toBeGreaterThan(before);
     await inspector.script('FLUSH');
-    // Redis knows the script of admissions again, and not that of renewals.
+    // Redis has the script of admissions again, but not that of renewals.
     expect((await limits.admit(other)).ok).toBe(true);
     endsCall = true;
     await expect.poll(() => endsCall).toBe(false);
-    // This query comes after the renewal, also if that was sent again.
+    // This operation comes after the renewal, even if the renewal was sent again.
     await limits.admit(other);
     expect(await limits.admit(key)).toMatchObject({ ok: true });
   });
@@ -254,7 +254,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     for (const { months } of [hurt, well]) await months.flush();
     testRedis.wire.cut();
     await expect.poll(() => hurt.redis.trouble).not.toBeNull();
-    // It knows the calls of the other replica up to its last write to the store.
+    // The replica knows the calls of the other one up to that one's last write to the store.
     for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
     await hurt.months.flush();
     testRedis.wire.mend();
@@ -306,7 +306,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
       for (const { limits } of [hurt, well]) expect((await limits.admitMore(key, 2)).ok).toBe(true);
       harm();
-      // The share is 10, of which 2 are taken.
+      // The share is 10 calls, of which 2 are taken.
       let admitted = 0;
       for (let call = 0; call < 20; call++) if ((await hurt.limits.admitMore(key, 1)).ok) admitted++;
       expect(admitted).toBe(8);
@@ -318,8 +318,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
       testRedis.wire.mend();
       await expect.poll(() => hurt.redis.trouble).toBeNull();
-      // 20 less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis received
-      // it.
+      // 20 calls less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis
+      // received it.
       expect(await hurt.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 7 - twice },

@@ -1,6 +1,7 @@
 /**
- * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, it
- * enforces its share of the limits from the local counts. Calls that it admits meanwhile are added to Redis afterwards.
+ * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, the
+ * replica enforces its share of the limits from the local counts. Calls that it admits in that time are added to Redis
+ * later.
  */
 import { type Admitted, BUSY, checkRequest, combineTaken, readRate, UNLIMITED } from '../limits/admitted.ts';
 import { describePeriod } from '../limits/day.ts';
@@ -20,9 +21,12 @@ import {
 } from './admit-script.ts';
 import { type RedisClient, RedisFailure } from './client.ts';
 
-/** Leases of a replica that crashed end after this time. A running replica renews its leases with each heartbeat. */
+/**
+ * Duration of a lease, after which leases of a crashed replica end. A running replica renews its leases with each
+ * heartbeat.
+ */
 const LEASE_MS = 5000;
-/** Maximum number of keys with unreported calls. Beyond it, the calls of the oldest key are not reported. */
+/** Maximum number of keys with unreported calls. With more, the calls of the oldest key are not reported. */
 const UNREPORTED_KEYS_MAX = 10_000;
 
 export interface SharedKeyLimitsOptions {
@@ -31,13 +35,13 @@ export interface SharedKeyLimitsOptions {
   nowMs: () => number;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** The counts of calls per month. If left out, this process keeps none over a restart. */
+  /** The counts of calls per month. If left out, a restart loses the counts. */
   months?: MonthCounts;
 }
 
 export class SharedKeyLimits implements Limits {
   readonly #redis: RedisClient;
-  /** Counts the calls that this replica has admitted. Enforces its share while Redis is away. */
+  /** Counts the calls that this replica has admitted. Enforces the share of the replica while Redis is away. */
   readonly #local: KeyLimits;
   readonly #months: MonthCounts;
   /** Number of calls of each key that were admitted while Redis was away. */
@@ -88,17 +92,17 @@ export class SharedKeyLimits implements Limits {
 
   release(key: LimitedKey, count = 1): void {
     this.#local.release(key, count);
-    // The client may have calls under another policy, with leases that are not of these calls.
+    // The client may also have calls under another policy, whose leases do not belong to these calls.
     if (key.policy.concurrency === undefined) return;
     const held = this.#leases.get(key.id);
     if (held === undefined) return;
     const ended = held.splice(-count);
     if (held.length === 0) this.#leases.delete(key.id);
-    // If it fails, the leases expire.
+    // If the command fails, the leases expire.
     if (ended.length > 0) this.#redis.run('ZREM', this.#nameRunning(key.id), ...ended).catch(() => {});
   }
 
-  /** Null if Redis is away or refuses the operation. */
+  /** Runs the script. Null if Redis is away or refuses the operation. */
   async #ask({ id, policy }: LimitedKey, calls: number, leases: string[]): Promise<AdmitAnswer | null> {
     if (this.#redis.trouble !== null) return null;
     const rate = calls > 0 ? readRate(policy) : null;
@@ -113,7 +117,7 @@ export class SharedKeyLimits implements Limits {
     if (policy.per_month !== undefined && calls > 0) {
       const { month, calls: known, endsAt } = this.#months.read(id);
       request.month = { max: policy.per_month, known, endsAt };
-      // A name of its own for each month, since the clocks of replicas differ.
+      // Each month has its own name, because the clocks of replicas differ.
       keys.push(this.#redis.name('month', month, id));
     }
     try {
@@ -162,7 +166,7 @@ export class SharedKeyLimits implements Limits {
     return this.#redis.name('running', id);
   }
 
-  /** Ignores failures: while Redis is away, leases expire, and they are renewed when it is back. */
+  /** Renews the leases. Ignores failures: while Redis is away, leases expire, and they are restored when it is back. */
   #renew(): void {
     for (const [id, leases] of this.#leases)
       this.#redis.runScript(RENEW, [this.#nameRunning(id)], [LEASE_MS, ...leases]).catch(() => {});

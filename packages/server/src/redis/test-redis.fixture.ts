@@ -1,21 +1,24 @@
-/** For tests: clients of a shared server under a prefix of their own, directly or through a wire that can break. */
+/** For tests: clients of a shared server under their own prefix, directly or through a wire that can break. */
 
 import { expect } from 'vitest';
 import { createWire, type Wire } from '../../test/wire.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames } from './redis.fixture.ts';
 
-/** Time for an answer on a busy machine. */
+/** Time limit for an answer on a busy machine. */
 export const PATIENCE_MS = 2_500;
-/** How long a client of the wire waits for an answer: long enough for a busy machine, and short where none comes. */
+/**
+ * Time for which a client of the wire waits for an answer: long enough for a busy machine, and short if no answer
+ * comes.
+ */
 export const WIRE_TIMEOUT_MS = 1_000;
 
 export interface TestRedis {
   prefix: string;
   wire: Wire;
   /**
-   * Connects a client to the server, or through the wire with its URL. On a busy machine an answer may take longer
-   * than the proxy allows, so clients wait longer.
+   * Connects a client to the server, or through the wire if `url` is that of the wire. On a busy machine an answer may
+   * take longer than the proxy allows, so clients wait longer.
    */
   connect(url?: string, answerTimeoutMs?: number): Promise<RedisClient>;
   /** Simulates a loss of data: removes all values under the prefix, and all cached scripts. */

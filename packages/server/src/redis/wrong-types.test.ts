@@ -13,7 +13,7 @@ const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const policy = { rate: { requests: 1, seconds: 100_000, burst: 10 }, concurrency: 2 };
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
 
-/** Names in Redis whose value has another type, as another program or an operator may leave them. */
+/** Names in Redis with a value of another type, as another program or an operator may leave them. */
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
   let inspector: Redis;
@@ -110,7 +110,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await spoil('marks');
     expect(await answers.find(scope, 60_000)).toEqual({ kept: null, mark: null });
     await answers.drop('prod', 'res.partner');
-    // The marks from before the write are back, and must not be used.
+    // The marks from before the write exist again, and must not be used.
     await inspector.rename(redis.name('aside'), redis.name('marks'));
     expect((await answers.find(scope, 60_000)).kept).toBeNull();
     expect(redis.trouble).toBeNull();

@@ -1,4 +1,4 @@
-/** Collects results while they pass through, and stores those that arrive whole and are small enough. */
+/** Collects results while they pass through, and stores the complete ones that are small enough. */
 import type { AnswerStore, ReadMoment, ReadScope } from './answer-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { CollectingBody } from './collecting-body.ts';
@@ -8,11 +8,11 @@ export interface AnswerKeeperOptions {
   store: AnswerStore;
   /** Maximum bytes of a kept answer. */
   answerBytesMax: number;
-  /** Counts the bytes of an answer while it is collected. */
+  /** The budget for bytes of answers that are being collected. */
   budget: ByteBudget;
 }
 
-/** A read that was sent, and whether its answer is kept already: an answer for many callers is kept once. */
+/** A sent read, and whether its answer is kept already: the answer of several callers is kept only once. */
 export interface KeepingMoment extends ReadMoment {
   isKept: boolean;
 }
@@ -26,7 +26,10 @@ export class AnswerKeeper<Result extends StreamedResult> {
     this.#options = options;
   }
 
-  /** The result for a caller that accepts answers of this age. It is kept once this caller has read it to its end. */
+  /**
+   * Returns the result for a caller that accepts answers up to `maxAgeMs` old. It is kept once this caller has read it
+   * to its end.
+   */
   keep(result: Result, scope: ReadScope, moment: KeepingMoment, maxAgeMs: number): Result {
     const { rest, pieces, tail, lastByte } = result;
     const store = (all: Uint8Array[]) => this.#store([...all, tail], scope, moment, maxAgeMs);
@@ -51,7 +54,7 @@ export class AnswerKeeper<Result extends StreamedResult> {
   }
 }
 
-/** Copies into memory of its own: a piece can be a small part of a large buffer, such as the pool of `Buffer`. */
+/** Copies the pieces into new memory: a piece can be a small part of a large buffer, such as the pool of `Buffer`. */
 function copyWhole(pieces: Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length);
   let at = 0;

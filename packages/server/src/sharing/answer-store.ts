@@ -1,6 +1,6 @@
 /**
- * The interface of stores for kept answers: memory-answers.ts and Redis. Calls work without the store, so that none of
- * its methods fails.
+ * The interface of stores for kept answers: memory-answers.ts and Redis. Calls work without the store, so its methods
+ * never fail.
  */
 
 /** A read: its name, and the scope of the writes that make its answer stale. */
@@ -10,25 +10,28 @@ export interface ReadScope {
   model: string;
 }
 
-/** When a read was sent. */
+/** The moment at which a read was sent. */
 export interface ReadMoment {
   askedMs: number;
-  /** Number of the last write in the log at that time. */
+  /** Number of the last write in the log at that moment. */
   writes: number;
-  /** The mark that `find` gave; null if the store was not asked or gave none. */
+  /** The mark that `find` returned; null if the store was not asked or returned none. */
   mark: string | null;
 }
 
 export interface KeptAnswer {
   answer: Uint8Array;
-  /** Milliseconds since its call was sent. */
+  /** Milliseconds since the call of the answer was sent. */
   ageMs: number;
 }
 
 export interface Found {
-  /** Null if no answer is young enough. */
+  /** The kept answer; null if none is young enough. */
   kept: KeptAnswer | null;
-  /** Identifies the state of the store at this time, by which `keep` recognises later writes; null if it needs none. */
+  /**
+   * Identifies the state of the store at this moment. With it, `keep` recognises later writes; null if the store needs
+   * no mark.
+   */
   mark: string | null;
 }
 
@@ -36,6 +39,6 @@ export interface AnswerStore {
   find(scope: ReadScope, maxAgeMs: number): Found | Promise<Found>;
   /** Keeps an answer for at least `maxAgeMs`, unless it may be stale already. */
   keep(scope: ReadScope, moment: ReadMoment, maxAgeMs: number, answer: Uint8Array): void;
-  /** Removes the answers of a model; null: of all models. Afterwards no earlier read is served. */
+  /** Removes the answers of a model; null: of all models. Answers of reads sent before are not returned afterwards. */
   drop(database: string, model: string | null): void | Promise<void>;
 }

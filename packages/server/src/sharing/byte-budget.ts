@@ -1,6 +1,6 @@
-/** Counts the bytes that are held for many calls, so that their sum stays within one bound. */
+/** Counts the bytes that are held for many calls, so that their sum stays below one limit. */
 
-/** Overhead of a held piece beside its bytes. It matters because a server can send single bytes. */
+/** Overhead of a held piece in addition to its bytes. It matters because a server can send single bytes. */
 const PIECE_BYTES = 256;
 
 export class ByteBudget {
@@ -11,7 +11,7 @@ export class ByteBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** True if nothing more should be held until some of it is passed on or dropped. */
+  /** True if no more bytes should be held until some are passed on or dropped. */
   get isSpent(): boolean {
     return this.#heldBytes >= this.#bytesMax;
   }
@@ -29,7 +29,7 @@ export class ByteBudget {
   }
 }
 
-/** Bytes that a piece counts in the budget. */
+/** Number of bytes for which a piece counts in the budget. */
 export function weighPiece(piece: Uint8Array): number {
   return piece.length + PIECE_BYTES;
 }

@@ -11,10 +11,10 @@ export interface CacheControl {
 const NO_DIRECTIVE: CacheControl = { mayShare: true, maxAgeMs: null };
 const OWN_CALL: CacheControl = { mayShare: false, maxAgeMs: null };
 
-/** Recipients should accept the quoted form, too. */
+/** A number of seconds. Recipients should accept the quoted form, too. */
 const SECONDS = /^"?(\d+)"?$/;
 
-/** A key that may not have kept answers gets a fresh one, whatever age it accepts. */
+/** Reads the header. A key that may not get kept answers gets a fresh one, whatever age the caller accepts. */
 export function readCacheControl(header: string | undefined, isCacheAllowed: boolean): CacheControl {
   if (header === undefined) return NO_DIRECTIVE;
   let maxAgeMs: number | null = null;

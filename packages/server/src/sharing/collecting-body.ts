@@ -1,4 +1,4 @@
-/** A body that passes its bytes on and collects them: once its end was read, the whole is available. */
+/** A body that passes its bytes on and collects them: after its end was read, the whole body is available. */
 import type { ByteStream } from '@erp-proxy/async/streams';
 import { type ByteBudget, weighPiece } from './byte-budget.ts';
 
@@ -7,7 +7,7 @@ export class CollectingBody implements ByteStream {
   readonly #weightMax: number;
   readonly #budget: ByteBudget;
   readonly #onWhole: (pieces: Uint8Array[]) => void;
-  /** Null once they are not collected any more: they were too many, or the body has ended. */
+  /** The collected pieces. Null once collecting has ended, because they were too large or the body has ended. */
   #pieces: Uint8Array[] | null = [];
   #weight = 0;
 

@@ -137,7 +137,7 @@ describe('a reader that is slower than the others', () => {
     await third;
     expect(source.readCount).toBe(3);
 
-    // 600 ms of the patience are used up. The rest is for all later waits.
+    // 600 ms of `patienceMs` are used up. All later waits share the rest.
     const fourth = fast.next();
     await vi.advanceTimersByTimeAsync(399);
     expect(source.readCount).toBe(3);

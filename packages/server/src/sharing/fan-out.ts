@@ -11,13 +11,13 @@ import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 export interface FanOutLimits {
   /** New readers can join until more bytes than this have arrived. */
   startBytesMax: number;
-  /** Bytes that the slowest reader may be behind before the others wait for it. */
+  /** Number of bytes by which the slowest reader may be behind before the faster ones wait for it. */
   lagBytesMax: number;
-  /** Milliseconds, in total, that readers wait for slower ones. Then the slowest ones are broken off. */
+  /** Total time in milliseconds for which readers wait for slower ones. After that the slowest ones are cut off. */
   patienceMs: number;
   /**
-   * Bytes that all fan-outs may hold. Once it is spent, the beginning of the body is dropped, so that no reader can
-   * join. The next piece is then read only after all readers have taken the last one.
+   * Limit for the bytes that all fan-outs hold. When it is reached, the beginning of the body is dropped, so that no
+   * reader can join. The next piece is then read only after all readers have taken the last one.
    */
   budget: ByteBudget;
   /** Monotonic clock in milliseconds. */
@@ -25,20 +25,20 @@ export interface FanOutLimits {
 }
 
 interface Piece {
-  /** Empty once all readers have taken it. */
+  /** Empty after all readers have taken the piece. */
   bytes: Uint8Array;
-  /** Number of readers that have not taken it yet. */
+  /** Number of readers that have not taken the piece yet. */
   untaken: number;
   next: Piece | null;
 }
 
 interface Reader {
-  /** The last piece that it took. */
+  /** The last piece that the reader took. */
   last: Piece;
   takenPieces: number;
-  /** Its pending `next`: it has taken all pieces so far. */
+  /** The pending `next` of a reader that has taken all pieces so far. */
   waiting: PromiseWithResolvers<Uint8Array | null> | null;
-  /** Why it gets no more pieces. */
+  /** Reason why the reader gets no more pieces. */
   error: Error | null;
   stopListening(): void;
 }
@@ -57,7 +57,7 @@ export class FanOut {
   #newest = this.#start as Piece;
   #heldBytes = 0;
   #isReading = false;
-  /** Nothing more is read from the source. */
+  /** True: nothing more is read from the source. */
   #isEnded = false;
   #patienceMs: number;
   /** Set while readers wait for slower ones. */
@@ -76,7 +76,10 @@ export class FanOut {
     return this.#start !== null;
   }
 
-  /** Adds a reader, which leaves by `cancel` or the signal. The source is cancelled when the last reader leaves. */
+  /**
+   * Adds a reader, which leaves when it calls `cancel` or the signal aborts. The source is cancelled when the last
+   * reader leaves.
+   */
   join(signal: AbortSignal): ByteStream {
     if (this.#start === null) throw new Error('the start is not kept any more');
     const leave = () => this.#remove(reader, new ByteStreamError('aborted', 'the reader left'));
@@ -164,7 +167,7 @@ export class FanOut {
     }
   };
 
-  /** The source broke off, and so do all readers, whatever they have taken. */
+  /** Ends all readers with the error of the source, even those that have not taken all pieces. */
   readonly #fail = (error: unknown): void => {
     this.#isReading = false;
     if (this.#isEnded) return;
@@ -179,7 +182,7 @@ export class FanOut {
     reader.waiting?.reject(error);
     reader.waiting = null;
     for (let piece = reader.last.next; piece !== null; piece = piece.next) this.#release(piece);
-    // A removed reader can live on until its caller has taken its bytes. It must not keep later pieces alive.
+    // A removed reader can be referenced until its caller has taken its bytes. It must not keep later pieces in memory.
     reader.last = REMOVED;
     if (this.#readers.size === 0) this.#end();
     else if (this.#stalled !== null) this.#resume();
@@ -193,14 +196,14 @@ export class FanOut {
     this.#source.cancel();
   }
 
-  /** Reads on after a reader was removed, or ends the stall if no reader waits. */
+  /** Reads the source again after a reader was removed, or ends the stall if no reader waits. */
   #resume(): void {
     if (this.#readers.values().some((reader) => reader.waiting !== null)) this.#readSource();
     else this.#endStall();
   }
 
   /**
-   * Whether one more piece may be held. Drops the start if it is in the way. If no reader is behind, there is always
+   * Whether one more piece may be held. Drops the start if that makes room. If no reader is behind, there is always
    * room.
    */
   #hasRoom(): boolean {
@@ -246,8 +249,8 @@ export class FanOut {
   }
 
   /**
-   * Frees the bytes before the piece is garbage: a piece in the old generation keeps all later pieces alive until the
-   * next major collection, tens of megabytes later.
+   * Frees the bytes before the piece itself is collected: a piece in the old generation keeps all later pieces in
+   * memory until the next major collection, tens of megabytes later.
    */
   #free(piece: Piece): void {
     this.#hold(-weighPiece(piece.bytes));

@@ -1,6 +1,6 @@
 /**
  * One call whose reply goes to several callers, its members. A member can leave at any time; the call is aborted when
- * the last one leaves. Knows neither the call nor the members beyond these interfaces.
+ * the last one leaves. Knows calls and members only by these interfaces.
  */
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import type { StreamedResult } from './result.ts';
@@ -13,13 +13,13 @@ export interface Member {
 /** A running call, as its owner implements it. */
 export interface SharedCall<Reply, AnyMember> {
   reply: Promise<Reply>;
-  /** Whether this member may join now. */
+  /** Whether this member may join the call now. */
   accepts(member: AnyMember): boolean;
-  /** A member has joined: the call may take as long as this member allows, if that is longer. */
+  /** Called when a member has joined. Extends the time limit of the call if the member allows more time. */
   extend(member: AnyMember): void;
   /** The reply for a member that leaves while others still wait. */
   denyLeaver(member: AnyMember): Reply;
-  /** The last member leaves. It gets the reply with which the aborted call ends. */
+  /** Called when the last member leaves. The aborted call then ends with a reply, which this member gets. */
   abort(last: AnyMember): void;
 }
 
@@ -41,7 +41,7 @@ export class Flight<Result extends StreamedResult, Denied, AnyMember extends Mem
   readonly #waiters = new Set<Waiter<Result | Denied, AnyMember>>();
   #streamed: { result: Result; fanOut: FanOut } | null = null;
 
-  /** `onClosed` is called once or several times, when nobody can join any more. */
+  /** `onClosed` is called at least once after members can no longer join. */
   constructor(
     call: SharedCall<Result | Denied, AnyMember>,
     options: FlightOptions<Result, Denied>,
@@ -60,7 +60,7 @@ export class Flight<Result extends StreamedResult, Denied, AnyMember extends Mem
     return this.#call.accepts(member);
   }
 
-  /** The reply for one more member. Must not be called once the flight is closed. */
+  /** Adds a member and returns its reply. Must not be called once the flight is closed. */
   join(member: AnyMember): Promise<Result | Denied> {
     if (this.#streamed !== null) {
       const { result, fanOut } = this.#streamed;
@@ -83,7 +83,7 @@ export class Flight<Result extends StreamedResult, Denied, AnyMember extends Mem
     if (!this.#waiters.has(waiter)) return;
     const { member, reply } = waiter;
     if (this.#waiters.size === 1) {
-      // The reply of the aborted call is for this member alone.
+      // Closed first, because only this member may get the reply of the aborted call.
       this.#onClosed();
       this.#call.abort(member);
       return;
@@ -98,7 +98,7 @@ export class Flight<Result extends StreamedResult, Denied, AnyMember extends Mem
     if (isResult(reply) && reply.rest !== null) {
       const fanOut = new FanOut(reply.rest, limits, this.#onClosed);
       this.#streamed = { result: reply, fanOut };
-      // All members join before the first one reads.
+      // All members join before the first of them reads.
       this.#settle(({ member, reply: { resolve } }) =>
         resolve({ ...reply, rest: fanOut.join(member.signal) }),
       );

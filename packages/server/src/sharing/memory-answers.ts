@@ -1,4 +1,4 @@
-/** Kept answers in the memory of this process, bounded by bytes. The least recently used are evicted first. */
+/** Kept answers in the memory of this process, up to a size in bytes. The least recently used are evicted first. */
 import { LRUCache } from 'lru-cache';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from './answer-store.ts';
 import type { WriteLog } from './write-log.ts';
@@ -6,7 +6,7 @@ import type { WriteLog } from './write-log.ts';
 export interface MemoryAnswersOptions {
   /** Maximum bytes of all kept answers. */
   bytesMax: number;
-  /** Tells which answers are stale. */
+  /** The log of writes, which tells the stale answers. */
   writes: WriteLog;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
@@ -18,7 +18,7 @@ interface Kept {
   writes: number;
 }
 
-/** Overhead of a kept answer beside its bytes. */
+/** Overhead of a kept answer in addition to its bytes. */
 const ENTRY_BYTES = 1024;
 const NOT_FOUND: Found = { kept: null, mark: null };
 
@@ -46,14 +46,14 @@ export class MemoryAnswers implements AnswerStore {
   }
 
   keep({ name, database, model }: ReadScope, moment: ReadMoment, _: number, answer: Uint8Array): void {
-    // The moment itself is not kept: it can hold a reference to the whole call.
+    // `moment` itself is not kept: it can hold a reference to the whole call.
     const { askedMs, writes } = moment;
     if (this.#writes.hasModelWrite(database, model, writes)) return;
-    // A slow call can end after one that was sent later.
+    // A slow call can end after a call that was sent later.
     if ((this.#kept.peek(name)?.askedMs ?? askedMs) > askedMs) return;
     this.#kept.set(name, { answer, askedMs, writes }, { size: answer.length + ENTRY_BYTES });
   }
 
-  /** Needs no action: `find` and `keep` ask the log of writes. */
+  /** Does nothing: `find` and `keep` check the log of writes. */
   drop(): void {}
 }

@@ -2,13 +2,15 @@
 import { hash } from 'node:crypto';
 
 export interface NamedRead {
-  /** Keyed hash of server, database, user and key. Without the secret nobody can guess what a name stands for. */
+  /**
+   * Keyed hash of server, database, user and API key. Without the secret, it cannot be guessed what a name stands for.
+   */
   credentialsId: string;
   /** The stored instance; null if the call has its own credentials. Instances differ in protocol and trust. */
   instanceId: string | null;
   model: string;
   method: string;
-  /** The arguments as they are sent, after the policy was applied. */
+  /** The positional arguments as they are sent, after the policy was applied. */
   params: Uint8Array;
   keyword: Uint8Array;
 }
@@ -16,7 +18,7 @@ export interface NamedRead {
 /** Hashing longer arguments would cost more than sharing saves. */
 const ARGUMENT_BYTES_MAX = 256 * 1024;
 
-/** Null if the arguments are too long to be hashed. */
+/** Returns the name of a read; null if the arguments are too long to be hashed. */
 export function nameRead(read: NamedRead): string | null {
   const { credentialsId, instanceId, model, method, params, keyword } = read;
   if (params.length + keyword.length > ARGUMENT_BYTES_MAX) return null;

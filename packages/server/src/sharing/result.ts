@@ -1,4 +1,4 @@
-/** The part of a result that this folder needs: its bytes, as far as they have arrived. */
+/** The part of a result that this folder needs: its bytes, of which some may not have arrived. */
 import type { ByteStream } from '@erp-proxy/async/streams';
 
 export interface StreamedResult {

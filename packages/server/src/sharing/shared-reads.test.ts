@@ -40,7 +40,7 @@ class Call implements SharedCall<Reply, Caller> {
   readonly reply = this.#reply.promise;
   readonly members: string[] = [];
   abortedBy: string | null = null;
-  /** The member that may not join. */
+  /** Name of the member that may not join. */
   excluded: string | null = null;
 
   accepts({ name }: Caller): boolean {
@@ -84,7 +84,7 @@ beforeEach(() => {
 
 interface OpenOptions extends Partial<SharedReadsBounds> {
   cacheBytesMax?: number;
-  /** In place of the memory. */
+  /** The store to use in place of the memory. */
   store?: AnswerStore;
 }
 
@@ -108,7 +108,7 @@ function begin(): Call {
   return call;
 }
 
-/** A read as share-read.ts makes it. The store of these tests answers at once, so that a call begins at once, too. */
+/** Sends a read as share-read.ts does. The store of these tests answers at once, so calls also begin at once. */
 async function ask(
   scope = PARTNER,
   maxAgeMs: number | null = null,
@@ -323,7 +323,7 @@ describe('a member that leaves', () => {
 });
 
 describe('kept answers', () => {
-  /** Asks, and ends the call with this reply. */
+  /** Sends a read, and ends its call with this reply. */
   async function askFor(reply: Reply, scope = PARTNER, maxAgeMs: number | null = 60_000): Promise<string> {
     const asked = ask(scope, maxAgeMs);
     calls.at(-1)?.answer(reply);
@@ -473,7 +473,7 @@ describe('kept answers', () => {
   });
 });
 
-/** A possible write, as a call makes it. */
+/** Runs a possible write as a call does. */
 async function write<Value>(
   reads: Pick<SharedReads<Result, Denied, Caller>, 'noteWrite'>,
   database: string,

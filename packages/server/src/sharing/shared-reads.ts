@@ -1,7 +1,6 @@
 /**
- * Answers reads without a call of their own: an equal read in flight is joined, and a caller that accepts an older
- * answer can get a kept one. The caller defines what a result and a member are. name-read.ts tells which reads are
- * equal.
+ * Answers reads without a call: a caller joins an equal read in flight, and a caller that accepts an older answer can
+ * get a kept one. The caller defines what a result and a member are. name-read.ts decides which reads are equal.
  */
 import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
 import type { AnswerStore, Found, ReadScope } from './answer-store.ts';
@@ -13,13 +12,13 @@ import type { WriteLog } from './write-log.ts';
 export interface SharedReadsBounds {
   /** Maximum bytes of a kept answer. */
   answerBytesMax: number;
-  /** Maximum bytes, over all answers in flight, that are held for slower or later callers. */
+  /** Maximum bytes of all answers in flight that are held for slower or later callers. */
   heldBytesMax: number;
   /** Maximum bytes of the start of one answer that are held for callers that join later. */
   startBytesMax: number;
   /** Maximum bytes of one answer that are held for slower callers. */
   lagBytesMax: number;
-  /** Milliseconds, in total, that the readers of one answer wait for slower ones. */
+  /** Total time in milliseconds for which the readers of one answer wait for slower ones. */
   patienceMs: number;
   /** Maximum age in milliseconds of a read that can be joined. */
   joinMs: number;
@@ -38,21 +37,24 @@ const SHARED_READS_BOUNDS: SharedReadsBounds = {
 };
 
 export interface SharedReadsOptions<Result, Denied> extends Omit<FlightOptions<Result, Denied>, 'limits'> {
-  /** Makes a whole result of its bytes. */
+  /** Makes a result of the bytes of a kept answer. */
   makeResult(bytes: Uint8Array): Result;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
   writes: WriteLog;
-  /** Store of kept answers; null: none are kept. */
+  /** Store of kept answers; null: no answers are kept. */
   answers: AnswerStore | null;
   bounds?: Partial<SharedReadsBounds>;
 }
 
 export interface SharedAnswer<Reply> {
   reply: Reply;
-  /** `own`: a call was made for this member. `joined`: for an earlier member. `kept`: the answer was in the store. */
+  /**
+   * `own`: a call was made for this member. `joined`: a call of an earlier member answered it. `kept`: the answer was
+   * in the store.
+   */
   source: 'own' | 'joined' | 'kept';
-  /** Age of a kept answer in milliseconds, counted from its call. */
+  /** Age of a kept answer in milliseconds since its call was sent; null: no kept answer. */
   ageMs: number | null;
 }
 
@@ -93,14 +95,14 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
     this.#keeper = answers && new AnswerKeeper({ store: answers, answerBytesMax, budget });
   }
 
-  /** Bytes of answers in flight that are held now. */
+  /** Number of bytes of answers in flight that are held now. */
   get heldBytes(): number {
     return this.#budget.heldBytes;
   }
 
   /**
-   * A kept answer of at most this age, or the read for `join` and `open`. `maxAgeMs` null: the caller wants no kept
-   * answer. A promise only if the store of kept answers gives one.
+   * Returns a kept answer of at most this age, or the read to pass to `join` and `open`. `maxAgeMs` null: the caller
+   * wants no kept answer. Returns a promise only if the store of kept answers does.
    */
   find(
     scope: ReadScope,
@@ -122,8 +124,8 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
   }
 
   /**
-   * Opens a flight for a call that has just begun. The signal of one member must not end the call. Call it right after
-   * `join` gave null, in the same turn of the event loop: otherwise equal reads may be sent twice.
+   * Opens a flight for a call that has just begun. The signal of one member must not end the call. Must be called in
+   * the same turn of the event loop in which `join` returned null: otherwise equal reads may be sent twice.
    */
   open(
     read: UnansweredRead,
@@ -141,8 +143,8 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
   }
 
   /**
-   * Records that a possible write begins or ends. Later callers do not join reads sent before it, and kept answers
-   * that it makes stale are dropped. `model` is the model that it changes; null if others may change too.
+   * Records that a possible write begins or ends. Later callers do not join reads sent before it, and kept answers that
+   * it makes stale are dropped. `model` is the changed model; null: other models may change too.
    */
   noteWrite(database: string, model: string | null): void | Promise<void> {
     this.#writes.note(database, model);
@@ -157,7 +159,7 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
     const ageMsMax = Math.min(this.#joinMs, maxAgeMs ?? this.#joinMs);
     if (open === undefined || this.#nowMs() - open.askedMs > ageMsMax) return null;
     if (!open.flight.accepts(member)) return null;
-    // A write to one model can change computed fields of others, so any write to the database counts.
+    // A write to one model can change computed fields of other models, so any write to the database counts.
     return this.#writes.hasWrite(database, open.writes) ? null : open;
   }
 

@@ -1,13 +1,13 @@
 /**
- * Remembers when models and databases were last written, so that answers from before a write are not served after it.
- * Time is a count of writes. The memory is bounded: an entry that was evicted counts as written.
+ * Remembers the last writes to models and databases, so that answers from before a write are not served after it. Time
+ * is a count of writes. The memory is bounded: an evicted entry counts as written.
  */
 
 import { atMost } from '@erp-proxy/async/tasks';
 import { LRUCache } from 'lru-cache';
 
 const ENTRIES_MAX = 10_000;
-/** Stand in the place of a model name. */
+/** Keys in place of a model name. */
 const ANY_MODEL = '*';
 const ALL_MODELS = '**';
 
@@ -20,7 +20,7 @@ export class WriteLog {
   });
   /** Number of the last write whose entry was evicted. */
   #lastEvicted = 0;
-  /** Number of the last write. A read notes it when it is sent. */
+  /** Number of the last write. A sent read stores it. */
   count = 0;
 
   /** Records a write to one model; null: to one or more unknown models. */

@@ -1,10 +1,10 @@
 /**
- * The calls of one period, by what they have in common: instance, client, model and method. A combination is a cell.
- * Their number is bounded, also for names that callers make up. Pure.
+ * The calls of one period, counted in cells: one for each combination of instance, client, model and method. The number
+ * of cells is bounded, also for names that callers make up. Pure.
  */
 import { Durations } from './durations.ts';
 
-/** What calls are counted by. Null: the call has none, or names of its kind are not counted apart. */
+/** The names of a cell. Null: the call has no such name, or calls are not counted by it. */
 export interface CellNames {
   readonly instance: string | null;
   readonly client: string | null;
@@ -14,27 +14,27 @@ export interface CellNames {
 
 export type Dimension = keyof CellNames;
 
-/** What is counted of a call. */
+/** The facts that are counted of a call. */
 export interface CountedCall extends CellNames {
   /** `ok`, `replayed`, or the type of the error. */
   outcome: string;
   sharedFrom: string | null;
   totalMs: number;
-  /** Null if the call was not sent to Odoo. */
+  /** Time that Odoo took; null if the call was not sent to Odoo. */
   upstreamMs: number | null;
 }
 
 export interface Cell extends CellNames {
-  /** Calls by outcome. */
+  /** Number of calls by outcome. */
   readonly outcomes: Map<string, number>;
-  /** Calls that were answered by an equal read. */
+  /** Number of calls that were answered by an equal read. */
   shared: number;
-  /** Time of the proxy itself, and time of Odoo up to the head of its answer. */
+  /** Time in the proxy itself. `odooMs`: time of Odoo up to the head of its answer. */
   readonly proxyMs: Durations;
   readonly odooMs: Durations;
 }
 
-/** Cells of a period in one process. Calls beyond it are counted in the cell without names. */
+/** Maximum number of cells of a period in one process. Further calls are counted in a cell with fewer names. */
 const CELLS_MAX = 300;
 
 export class Cells {
@@ -52,7 +52,9 @@ export class Cells {
     if (call.upstreamMs !== null) cell.odooMs.add(call.upstreamMs);
   }
 
-  /** Counts requests that were refused before they were calls. They took no time to speak of. */
+  /**
+   * Counts requests that were refused before their calls were read. Their durations are negligible, and not counted.
+   */
   addRefused(client: string | null, outcome: string, count: number): void {
     const { outcomes } = this.#find({ ...NO_NAMES, client }, true);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
@@ -76,7 +78,10 @@ export class Cells {
       for (const models of clients.values()) for (const actions of models.values()) yield* actions.values();
   }
 
-  /** `mayAdd`: names that were never seen in an answer of Odoo get no cell, since a caller can make up any number. */
+  /**
+   * `mayAdd`: false for names that no answer of Odoo has confirmed. They get no cell, since a caller can make up any
+   * number.
+   */
   #find(names: CellNames, mayAdd: boolean): Cell {
     const found = this.#byInstance
       .get(names.instance)

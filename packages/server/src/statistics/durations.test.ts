@@ -13,7 +13,7 @@ function collect(values: readonly number[]): Durations {
   return durations;
 }
 
-/** The value below which this part of the values is. */
+/** The value below which this fraction of the values lies. */
 function findExact(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)]!;

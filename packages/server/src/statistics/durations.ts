@@ -1,6 +1,6 @@
 /**
- * Counts of durations in buckets whose bounds grow by a fixed factor, so that quantiles of any period can be computed
- * from sums of counts. A quantile is exact to about a tenth. Pure.
+ * Counts durations in buckets whose bounds grow by a fixed factor, so that quantiles of any period can be computed from
+ * sums of counts. A quantile is accurate to about a tenth. Pure.
  */
 
 /** Quantiles in milliseconds. */
@@ -13,7 +13,7 @@ export interface Quantiles {
 const FIRST_BOUND_MS = 0.1;
 const FACTOR = 1.2;
 const LOG_FACTOR = Math.log(FACTOR);
-/** The last bucket has everything above five minutes. */
+/** Number of buckets. The last one has all durations above five minutes. */
 const BUCKETS = Math.ceil(Math.log(300_000 / FIRST_BOUND_MS) / LOG_FACTOR) + 2;
 
 export class Durations {
@@ -30,7 +30,7 @@ export class Durations {
     this.count += other.count;
   }
 
-  /** Null if there are no durations. */
+  /** The quantiles; null if there are no durations. */
   quantiles(): Quantiles | null {
     if (this.count === 0) return null;
     return { p50: this.#quantile(0.5), p95: this.#quantile(0.95), p99: this.#quantile(0.99) };
@@ -43,7 +43,7 @@ export class Durations {
     return pairs;
   }
 
-  /** Adds what `toJSON` gave. Ignores what is no pair of index and count. */
+  /** Adds the counts of a result of `toJSON`. Ignores invalid pairs. */
   addPairs(pairs: unknown): void {
     if (!Array.isArray(pairs)) return;
     for (let at = 0; at + 1 < pairs.length; at += 2) {
@@ -62,7 +62,7 @@ export class Durations {
         left -= count;
         continue;
       }
-      // Within the bucket, durations count as spread evenly.
+      // Durations count as evenly spread within a bucket.
       const low = index === 0 ? 0 : FIRST_BOUND_MS * FACTOR ** (index - 1);
       const high = FIRST_BOUND_MS * FACTOR ** index;
       return roundToThree(low + (high - low) * Math.max(0, left / count));
@@ -84,7 +84,7 @@ function isBucket(index: unknown): index is number {
   return Number.isInteger(index) && (index as number) >= 0 && (index as number) < BUCKETS;
 }
 
-/** Three significant digits: more would claim an exactness that there is not. */
+/** Rounds to three significant digits: more would suggest an accuracy that does not exist. */
 function roundToThree(ms: number): number {
   return Number(ms.toPrecision(3));
 }

@@ -1,17 +1,17 @@
 /**
  * The statistics of one process in one minute or hour, and their text in the store. Text of other versions of the
- * program is read as far as it can be. Pure.
+ * program is read as far as possible. Pure.
  */
 import { type CellNames, Cells } from './cells.ts';
 
 export const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
 export type Step = keyof typeof STEPS;
 
-/** What is in progress at a moment. */
+/** Numbers of unfinished requests and calls at a moment. */
 export interface Gauges {
-  /** Requests that have not been answered. */
+  /** Number of requests that have not been answered. */
   inFlight: number;
-  /** Calls that wait for an Odoo database. */
+  /** Number of calls that wait for an Odoo database. */
   queued: number;
 }
 
@@ -20,7 +20,7 @@ export interface Period {
   /** Milliseconds since 1970, a multiple of the step. */
   readonly startsAt: number;
   readonly cells: Cells;
-  /** The most in flight and queued. */
+  /** The maximum of each number during the period. */
   readonly most: Gauges;
 }
 
@@ -62,17 +62,19 @@ export function printPeriod({ cells, most }: Period): string {
   return JSON.stringify({ most: [most.inFlight, most.queued], cells: texts });
 }
 
-/** A cell as the text of a period has it. Sums of thousands of periods take only what is there. */
+/**
+ * A cell as the text of a period has it. It is not converted further, so that sums of thousands of periods are cheap.
+ */
 export interface StoredCell extends CellNames {
-  /** Counts by outcome, not checked. */
+  /** Number of calls by outcome, not validated. */
   readonly outcomes: Readonly<Record<string, unknown>>;
   readonly shared: number;
-  /** The pairs of `Durations.toJSON`, not checked. */
+  /** The pairs of `Durations.toJSON`, not validated. */
   readonly proxyMs: unknown;
   readonly odooMs: unknown;
 }
 
-/** Reads what `printPeriod` gave. What is damaged is left out. */
+/** Parses a result of `printPeriod`. Damaged parts are left out. */
 export function readPeriod(text: string): { most: Gauges; cells: StoredCell[] } {
   const { most, cells } = parse(text);
   const [inFlight, queued] = Array.isArray(most) ? most : [];
@@ -120,7 +122,7 @@ function toName(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** 0 for what is no count. */
+/** 0 if the value is not a count. */
 export function toCount(value: unknown): number {
   return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 }

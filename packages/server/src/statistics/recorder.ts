@@ -1,6 +1,6 @@
 /**
- * Counts calls as they end, and writes the counts to the store every ten seconds. Each process replaces its own rows,
- * so that processes need not agree. A process that is killed loses the counts of about ten seconds.
+ * Counts calls when they end, and writes the counts to the store every ten seconds. Each process writes only its own
+ * rows, so processes need no coordination. A killed process loses the counts of about ten seconds.
  */
 
 import { SingleFlight } from '@erp-proxy/async/tasks';
@@ -19,29 +19,29 @@ import {
 
 export interface RecorderOptions {
   store: StatisticsStore;
-  /** Unique for the process: no other one has or will have it. */
+  /** A name that no other process has or will have. */
   process: string;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Calls that wait for Odoo databases now. */
+  /** Returns the number of calls that wait for Odoo databases now. */
   countQueued: () => number;
-  /** Receives the first error of the store since its last success. */
+  /** Called with the first error of the store since its last success. */
   onError: (error: unknown) => void;
 }
 
 export interface Recorder {
   events: EventHandlers;
-  /** What is in progress in this process. */
+  /** Numbers of unfinished requests and calls of this process. */
   readonly gauges: Gauges;
-  /** Writes what was counted since the last time. Rejects if the store fails; the counts are then written later. */
+  /** Writes the counts since the last write. Rejects if the store fails; the counts are then written later. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 const FLUSH_MS = 10_000;
-/** A clock that is set back by more starts new periods. */
+/** If the clock is set back by more than this, new periods begin. */
 const CLOCK_BACK_MS = STEPS.hour;
-/** Minutes that wait while the store is away. Older ones are lost. */
+/** Maximum number of closed periods that wait while the store is unavailable. Older ones are lost. */
 const WAITING_MAX = 120;
 
 export function createRecorder({ store, process, clock, countQueued, onError }: RecorderOptions): Recorder {
@@ -58,7 +58,7 @@ export function createRecorder({ store, process, clock, countQueued, onError }: 
 
   function findMinute(): Period {
     const now = clock();
-    // While the clock is behind, the minute goes on: another one with the same start would replace it in the store.
+    // While the clock is behind, the minute goes on: a second period with the same start would replace it in the store.
     const isOver = now >= minute.startsAt + STEPS.minute || now < minute.startsAt - CLOCK_BACK_MS;
     if (isOver) closeMinute(now);
     isChanged = true;
@@ -83,7 +83,7 @@ export function createRecorder({ store, process, clock, countQueued, onError }: 
     if (closed.length > WAITING_MAX) closed = closed.slice(-WAITING_MAX);
   }
 
-  /** The open minute is part of the open hour once it is closed. */
+  /** The rows to write. The open hour has only closed minutes, so the open minute is added to its row. */
   function listRows(): StatisticsRow[] {
     const soFar = createPeriod('hour', hour.startsAt);
     addPeriod(soFar, hour);

@@ -1,6 +1,6 @@
 /**
  * Statistics of calls: by minute for a day, and by hour for 30 days. Each process counts its own calls (recorder.ts). A
- * query adds the rows of all processes.
+ * query sums up the rows of all processes.
  */
 
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
@@ -21,23 +21,23 @@ import { createSummary, type Summary } from './summary.ts';
 export interface StatisticsOptions {
   store: StatisticsStore;
   leases: Pick<LeaseStore, 'acquire'>;
-  /** Unique for the process. */
+  /** A name that no other process has. */
   process: string;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Calls that wait for Odoo databases now. */
+  /** Returns the number of calls that wait for Odoo databases now. */
   countQueued: () => number;
   onError: (error: unknown) => void;
 }
 
-/** A query whose times were read. */
+/** A query with parsed times. */
 export interface StatisticsRange extends Omit<StatisticsFilters, 'since' | 'until'> {
   /** Milliseconds since 1970; `until` is excluded. */
   since?: number | undefined;
   until?: number | undefined;
 }
 
-/** A method that a client has called, and that Odoo has answered. */
+/** A method that a client has called and Odoo has answered. */
 export interface CalledMethod {
   client: string;
   model: string;
@@ -47,11 +47,14 @@ export interface CalledMethod {
 export interface Statistics {
   events: EventHandlers;
   query(range: StatisticsRange): Promise<StatisticsView>;
-  /** The calls since this time, in milliseconds since 1970, each combination of client, model and method once. */
+  /**
+   * Lists the methods called since this time, in milliseconds since 1970. Each combination of client, model and method
+   * appears once.
+   */
   listCalled(since: number): Promise<CalledMethod[]>;
-  /** Removes old periods now and then. */
+  /** Starts the periodic removal of old periods. */
   start(): void;
-  /** Writes what was counted. */
+  /** Writes the counts of this process to the store. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -59,14 +62,14 @@ export interface Statistics {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS: Record<Step, number> = { minute: DAY_MS, hour: 30 * DAY_MS };
-/** Ranges up to this are shown in minutes. */
+/** Longest range that is shown by minute. */
 const MINUTES_RANGE_MS = 6 * HOUR_MS;
 const PAGE_ROWS = 50;
 const PRUNE_INTERVAL_MS = 10 * 60_000;
 const PRUNE_ROWS = 500;
 const GROUPS_DEFAULT = 20;
 
-/** The names of the contract for the names of a cell. */
+/** The names in a cell for the names in the contract. */
 const DIMENSIONS: Record<StatisticsDimension, Dimension> = {
   instance: 'instance',
   key: 'client',
@@ -86,7 +89,7 @@ export function createStatistics(options: StatisticsOptions): Statistics {
   const recorder = createRecorder(options);
   let task: PeriodicTask | null = null;
 
-  /** Rows are read in pages, so that the event loop is free between them. */
+  /** Reads rows in pages, between which the event loop is free. */
   async function* readPeriods(step: Step, since: number, until: number): AsyncGenerator<StoredPeriod> {
     let after: Pick<StatisticsRow, 'startsAt' | 'process'> | null = null;
     for (;;) {
@@ -116,7 +119,7 @@ export function createStatistics(options: StatisticsOptions): Statistics {
     async query({ since, until = clock() + 1, step: asked, by, limit = GROUPS_DEFAULT, ...filters }) {
       const start = since ?? until - HOUR_MS;
       const step = asked ?? (until - start <= MINUTES_RANGE_MS ? 'minute' : 'hour');
-      // What cannot be written now is not lost, and what is stored can be shown.
+      // Counts that cannot be written now are not lost, and stored ones can be shown.
       await recorder.flush().catch(() => {});
       const from = start - (start % STEPS[step]);
       const total = createSummary();
@@ -169,7 +172,7 @@ export function createStatistics(options: StatisticsOptions): Statistics {
   };
 }
 
-/** The processes of one period. Their peaks need not be at the same moment: the sum is an upper bound. */
+/** Adds the peaks of two processes in one period. They may be from different moments, so the sum is an upper bound. */
 function addMost(sum: Gauges, { inFlight, queued }: Gauges): void {
   sum.inFlight += inFlight;
   sum.queued += queued;

@@ -1,4 +1,4 @@
-/** Adds cells up, and shows the sums. Pure. */
+/** Sums up cells, and prints the sums. Pure. */
 import type { CallStatistics } from '@erp-proxy/contract';
 import { Durations } from './durations.ts';
 import { type StoredCell, toCount } from './period.ts';
@@ -8,9 +8,9 @@ export interface Summary {
   show(): CallStatistics;
 }
 
-/** Outcomes that are no errors. */
+/** Outcomes that are not errors. */
 const GOOD: ReadonlySet<string> = new Set(['ok', 'replayed']);
-/** Outcomes of requests for which there was no capacity, or which were over a limit. */
+/** Outcomes of requests for which the proxy had no capacity, or that exceeded a limit. */
 const REFUSED = ['overloaded', 'rate_limited'];
 
 export function createSummary(): Summary {

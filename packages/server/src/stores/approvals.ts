@@ -20,7 +20,7 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
 
   return {
     async ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
-      /** Null: the call can be stored. */
+      /** Null: the request can be stored. */
       async function check(from: Statements): Promise<ApprovalAnswer | null> {
         const [same] = await from.query<ApprovalRow>(
           `SELECT ${COLUMNS} FROM approvals
@@ -41,7 +41,8 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
       const known = await check(quick);
       if (known !== null) return known;
       return quick.transact(async (statements): Promise<ApprovalAnswer> => {
-        // New requests are rare and short. One at a time, none is stored twice and the bounds are exact.
+        // New requests are rare and short. If they are stored one at a time, none is stored twice and the bounds are
+        // exact.
         await lockRequests(statements);
         const stored = await check(statements);
         if (stored !== null) return stored;
@@ -111,7 +112,7 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
     },
     async release(id, attempt) {
       await durable.transact(async (statements) => {
-        // A request for the same call that is stored at the same time must be seen.
+        // Without the lock, a request for the same call that is stored at the same moment would be missed.
         await lockRequests(statements);
         await statements.change(
           `UPDATE approvals AS released SET state = 'approved', used_at = NULL, attempt = NULL

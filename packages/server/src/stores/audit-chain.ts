@@ -6,14 +6,14 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import type { AuditBatch, AuditPosition, AuditRow } from './ports/audit.ts';
 import { StoreError } from './store-error.ts';
 
-/** Larger numbers in the store are read as this number. */
+/** The largest number of a row. Larger numbers in the store are read as this one. */
 export const SEQ_MAX = Number.MAX_SAFE_INTEGER - 1;
 
-/** Reason for operators: nothing can be appended, because the row is missing. */
+/** Reason for operators why nothing can be appended: the row of `audit_chain` is missing. */
 export const CHAIN_LOST =
   'the table audit_chain has lost its row, which says where the audit ends. Restore the store from a backup.';
 
-/** Reason for operators: nothing can be appended, because the row has impossible values. */
+/** Reason for operators why nothing can be appended: the row of `audit_chain` has impossible values. */
 const CHAIN_CHANGED =
   'the row of the table audit_chain, which says where the audit ends, was changed. Restore the store from a backup.';
 

@@ -1,4 +1,4 @@
-/** Changes a row of one version, or finds out why it cannot. */
+/** Changes a row if it has the given version, or finds out why it cannot. */
 import type { Change } from './ports/change.ts';
 import type { Statements } from './statements.ts';
 

@@ -26,7 +26,7 @@ const CLAIM = {
   expiresInMs: HOUR,
 };
 
-/** The members of a store that keep something. */
+/** The members of a store that store data. */
 type PartName = {
   [Name in keyof Store]-?: NonNullable<Store[Name]> extends (...args: never[]) => unknown
     ? never
@@ -35,7 +35,7 @@ type PartName = {
       : never;
 }[keyof Store];
 
-/** Stores something in each part. The compiler asks for a new part. */
+/** Stores a row in each part. If the store gets a new part, the compiler asks for its function. */
 const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
   async keys({ keys }) {
     await keys.insert(buildKey({ id: 'one', name: 'Ünïcode 𝄞 "quotes"', policy: '{"models":{}}' }));
@@ -88,7 +88,7 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'erp-proxy-copy-'));
-  // It is removed after the stores in it have closed: `closeAfterTest` goes in reverse order.
+  // `closeAfterTest` closes in reverse order, so the folder is removed after its stores have closed.
   closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
 });
 
@@ -105,7 +105,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-/** A copy of the filled file. */
+/** Copies the filled file, and returns the URL of the copy. */
 function makeFilled(): string {
   const url = nameFile();
   copyFileSync(filledFile, url.replace('sqlite:', ''));
@@ -138,7 +138,7 @@ async function expectCopy(url: string): Promise<void> {
   expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}' });
   // A lease belongs to a process of the old store.
   expect(await copied.leases.acquire('work', 'another', HOUR)).toBe(true);
-  // The chain goes on.
+  // The next record continues the chain.
   await copied.audit.append(makeBatch({ at: 9, record: '{}' }));
   expect(await copied.audit.readHead()).toMatchObject({ seq: 3 });
 }

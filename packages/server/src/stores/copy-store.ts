@@ -12,15 +12,15 @@ export interface CopiedTable {
 
 interface CopyOptions {
   isSnapshot: boolean;
-  /** Where the operator has set the URLs. Errors name it in place of `store.url`. */
+  /** Names of the two settings or flags with the URLs. Errors name these in place of `store.url`. */
   setBy?: { readonly from: string; readonly to: string };
-  /** Receives the source if it had an older schema. */
+  /** Called for a store that had an older schema. */
   onUpgrade?: (upgrade: NonNullable<ReturnType<typeof findUpgrade>>) => void;
 }
 
 /**
- * Rejects with a {@link StoreError} if the target is not empty, or if the source has changed meanwhile. The target is
- * then as it was. With `isSnapshot`, the source may change: the copy has its state of one moment.
+ * Rejects with a {@link StoreError} if the target is not empty, or if the source changes during the copy. The target
+ * then stays as it was. With `isSnapshot`, the source may change: the copy has its state of one moment.
  */
 export async function copyStore(
   from: string,
@@ -38,7 +38,7 @@ export async function copyStore(
   }
   const found = await forSource(() => sourceEngine.lookFor(from));
   if (!found.exists) throw new StoreError(`There is no store ${found.label}.`);
-  // Both get the newest schema.
+  // Opening migrates both stores to the newest schema.
   for (const open of [() => forSource(() => openStore(from)), () => forTarget(() => openStore(to))]) {
     const store = await open();
     const upgrade = findUpgrade(store);
@@ -58,7 +58,7 @@ export async function copyStore(
   }
 }
 
-/** Returns a function that runs an act on one of the stores. */
+/** Returns a function that runs `act` and names `setBy` in its errors in place of `store.url`. */
 function nameSetting(setBy = 'store.url') {
   return async <Result>(act: () => Result | Promise<Result>): Promise<Result> => {
     try {
@@ -112,7 +112,7 @@ async function refuseRows(table: TableShape, target: StoreTables): Promise<void>
   }
 }
 
-/** A hash of all rows, in any order: engines may order texts differently. */
+/** A hash of all rows that does not depend on their order: engines may order texts differently. */
 async function digest(store: StoreTables, table: TableShape): Promise<{ hash: string; rows: number }> {
   const sum = Buffer.alloc(32);
   let rows = 0;

@@ -17,15 +17,15 @@ export interface StoreEngine {
   readonly example: string;
   /** A sentence for the documentation of the setting. */
   readonly description: string;
-  /** Path of the database file; null: it is no file, or the URL names none. */
+  /** Path of the database file; null: the engine uses no file, or the URL names none. */
   findFile(url: string): string | null;
   /** Rejects with a {@link StoreError}. */
   open(url: string): Promise<OpenedStore>;
-  /** Looks whether the store exists, and does not create it. Rejects with a {@link StoreError}. */
+  /** Checks whether the store exists, and does not create it. Rejects with a {@link StoreError}. */
   lookFor(url: string): Promise<FoundStore>;
   /**
-   * Opens an existing store as tables, for copying it. Null: the engine keeps nothing. Rejects with a
-   * {@link StoreError}.
+   * Opens an existing store as tables, to copy it. Null: the engine keeps nothing on disk. Rejects with a {@link
+   * StoreError}.
    */
   openTables: ((url: string, mode: 'read' | 'write') => Promise<StoreTables>) | null;
 }

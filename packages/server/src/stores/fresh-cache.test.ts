@@ -147,7 +147,7 @@ test('a change arrives within seconds if the store answers but is not watching',
   expect(cache.find('a')).toEqual({ text: 'first' });
   expect(reads).toBe(1);
   time += 1;
-  // The caller does not wait for the read.
+  // `find` does not wait for the read.
   expect(cache.find('a')).toEqual({ text: 'first' });
   expect(reads).toBe(2);
   await passTurns();

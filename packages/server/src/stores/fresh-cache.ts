@@ -12,19 +12,22 @@ import type { Store, StoreChange } from './ports/store.ts';
  * operators to notice.
  */
 export const STALE_MS = 300_000;
-/** Shortens the time for which entries stay usable by so much at most. Each check wakes the idle process. */
+/**
+ * Interval of checks whether the store is watching. An entry may expire this much too early. Each check wakes the idle
+ * process.
+ */
 const CHECK_MS = 10_000;
 const RETRY_MS = 1_000;
-/** A separate bound: ids that callers make up must not evict rows. */
+/** Maximum number of cached ids without a row. A separate bound: ids that callers make up must not evict rows. */
 const ABSENT_MAX = 1_000;
-/** Invalidations whose time is kept. No usable row is older than so many invalidations. */
+/** Number of invalidations whose time is kept. No usable row is older than that many invalidations. */
 const INVALIDATIONS_MAX = 1_000;
 
 interface Entry<Value> {
   value: Value;
-  /** Number of invalidations before it was read. */
+  /** Number of invalidations before the row was read. */
   readAfter: number;
-  /** Last attempt to read it again while the store was not watching. */
+  /** Last attempt to read the row again while the store was not watching. */
   triedAt: number;
 }
 
@@ -54,9 +57,9 @@ export class FreshCache<Row, Value extends object> {
   readonly #options: FreshCacheOptions<Row, Value>;
   readonly #nowMs: () => number;
   readonly #timer: NodeJS.Timeout;
-  /** How often anything may have changed. */
+  /** Number of times that the store reported that any row may have changed. */
   #invalidations = 0;
-  /** For each invalidation, when the store was last watching before it. */
+  /** For each invalidation, the last time before it at which the store was watching. */
   readonly #watchedBefore = new Map<number, number>();
   #lastWatchedAt: number;
 
@@ -75,8 +78,8 @@ export class FreshCache<Row, Value extends object> {
   }
 
   /**
-   * The cached value, if it is as in the store, or as in the store when that became unavailable. Null: the store is
-   * known not to have it. Undefined: it must be loaded.
+   * The cached value, if it is current, or was current when the store became unavailable. Null: the store is known not
+   * to have the row. Undefined: the row must be loaded.
    */
   find(id: string): Value | null | undefined {
     const { isWatching } = this.#options.store;
@@ -105,7 +108,7 @@ export class FreshCache<Row, Value extends object> {
     });
   }
 
-  /** The row has changed: the cached value, or one that is being read, is not used again. */
+  /** Call this when the row has changed. The cached value, or one that is being read, is not used again. */
   forget(id: string): void {
     this.#entries.delete(id);
     this.#absent.delete(id);
@@ -116,7 +119,7 @@ export class FreshCache<Row, Value extends object> {
     clearInterval(this.#timer);
   }
 
-  /** `isStale`: the row changed after the read began. The value is then only for the callers of that read. */
+  /** `isStale`: the row changed after the read began. Only the callers of that read then get the value. */
   #keep(id: string, row: Row | null, readAfter: number, isStale: boolean): Value | null {
     if (isStale) return row && this.#options.open(row, undefined);
     const known = this.#entries.peek(id)?.value;
@@ -132,8 +135,8 @@ export class FreshCache<Row, Value extends object> {
   }
 
   /**
-   * A store that is not watching may still answer: changes then arrive late, but within seconds. No caller waits for
-   * it.
+   * Reads the row again while the store is not watching: a store that answers has the newest row. No caller waits for
+   * the read.
    */
   #retry(id: string, entry: Entry<Value>): void {
     const now = this.#nowMs();
@@ -142,7 +145,7 @@ export class FreshCache<Row, Value extends object> {
     this.load(id).catch(() => {});
   }
 
-  /** The store failed: uses the cached value if it is recent enough. */
+  /** Returns the cached value if it is recent enough. Otherwise throws the failure of the store. */
   #findUsable(id: string, error: unknown): Value {
     const entry = this.#entries.get(id);
     if (entry === undefined || !this.#isUsable(entry)) throw error;

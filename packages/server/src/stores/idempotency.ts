@@ -8,8 +8,8 @@ import type { Databases } from './statements.ts';
 const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';
 
 /**
- * Longer than any attempt runs. One that would run longer is from before the clock was set back: its process may have
- * died since.
+ * Longer than any attempt runs. A claim with a later end was made before the clock was set back, and its process may
+ * have died since.
  */
 const RUNS_MS_MAX = 600_000;
 
@@ -44,7 +44,7 @@ export function createIdempotency({ durable, quick }: Databases): IdempotencySto
         );
         if (claimed.length > 0) return null;
         const row = await find(id);
-        // Null: it was released or expired in between, and can be claimed.
+        // Null: the key was released or has expired in between, and can be claimed.
         if (row !== null) return row;
       }
     },

@@ -6,7 +6,7 @@ import type { InstanceStore, StoredInstance } from './ports/instances.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { Databases } from './statements.ts';
 
-/** Instances that one slice reads. Takes a few milliseconds. */
+/** Number of instances that one slice reads, which takes a few milliseconds. */
 const SLICE_INSTANCES = 500;
 const COLUMNS = 'id, name, master_key_id AS "masterKeyId", body, version';
 
@@ -17,7 +17,9 @@ export function createInstances({ durable }: Databases): InstanceStore {
     return durable.transactWithAct(act, (it) => changeVersion(it, 'instances', statement, values), isDone);
   }
 
-  /** Ranges of names, each read at once. Other operations run between them. `last` null: to the end. */
+  /**
+   * Yields ranges of names, each for one query. Other operations run between the queries. `last` null: no upper end.
+   */
   async function* listSlices(first: string): AsyncGenerator<{ after: string; last: string | null }> {
     for (let after = first; ; await nextTurn()) {
       const [end] = isBlocking

@@ -1,18 +1,18 @@
 /**
  * Pages of client keys. The cost of a page does not depend on its position or on the number of keys. With a search or a
- * state, a page may have to skip any number of keys. If statements block, it reads them in slices, between which
- * other operations run.
+ * state, a page may have to skip any number of keys. If statements block, keys are read in slices, between which other
+ * operations run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyListQuery, KeyRecord, KeyStore } from './ports/keys.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { StoreDatabase } from './statements.ts';
 
-/** A process of an earlier release inserts no client. */
+/** `client_id` is null in a row that a process of an earlier release inserted. */
 export const RECORD_COLUMNS = `id, coalesce(client_id, id) AS "clientId", name, policy, created_at AS "createdAt",
   expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaces, version`;
 
-/** Keys that one slice reads. Takes a few milliseconds, because the index has every column that is compared. */
+/** Number of keys that one slice reads. It takes a few milliseconds, because the index has every column compared. */
 const SLICE_KEYS = 5000;
 
 type Position = Pick<KeyRecord, 'createdAt' | 'id'>;
@@ -42,7 +42,7 @@ export function createKeyList(database: StoreDatabase): KeyStore['list'] {
     return { values, place, conditions };
   }
 
-  /** The last key of the slice that begins after `after`; undefined: it is the last slice. */
+  /** The last key of the slice that begins after `after`. Undefined: no further slice follows. */
   async function findEnd(name: string | undefined, after: Position | null): Promise<Position | undefined> {
     const { values, conditions } = select(name, after);
     const [end] = await database.query<Position>(

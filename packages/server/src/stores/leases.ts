@@ -2,12 +2,12 @@
 import type { LeaseStore } from './ports/leases.ts';
 import type { Databases } from './statements.ts';
 
-/** Leases that are removed at once. */
+/** Maximum number of leases that one statement removes. */
 const PRUNED_MAX = 1000;
 
 export function createLeases({ quick }: Databases): LeaseStore {
   const { now, nowPlus, skipLocked } = quick.dialect;
-  /** Replicas that do so at once skip each other's rows. */
+  /** Removes expired leases. Replicas that do this at the same time skip rows that others have locked. */
   const prune = () =>
     quick.change(
       `DELETE FROM leases WHERE name IN

@@ -1,4 +1,4 @@
-/** The oldest month whose counts of calls are kept, when these counts are added: the same month of the year before. */
+/** The oldest month whose counts of calls are kept after `counts` are added: the same month of the year before. */
 import type { CallCount } from './ports/call-counts.ts';
 
 export function findOldestMonth(counts: readonly CallCount[]): string {

@@ -1,4 +1,4 @@
-/** Opens the store that `store.url` names, or looks whether it exists. */
+/** Opens the store that `store.url` names, or checks whether it exists. */
 import { findEngine } from './engines.ts';
 import type { FoundStore, OpenedStore } from './ports/store.ts';
 
@@ -7,13 +7,13 @@ export async function openStore(url: string): Promise<OpenedStore> {
   return await findEngine(url).open(url);
 }
 
-/** What opening it has upgraded, for operators; null: nothing. */
+/** The upgrade that opening the store has made, for operators; null: none. */
 export function findUpgrade({ label, migration }: OpenedStore) {
   if (migration === undefined || migration.from === 0 || migration.from === migration.to) return null;
   return { store: label, ...migration, advice: 'Earlier versions of erp-proxy do not start on it.' };
 }
 
-/** Does not create the store. Rejects with a `StoreError`. */
+/** Checks whether the store exists, and does not create it. Rejects with a `StoreError`. */
 export async function lookForStore(url: string): Promise<FoundStore> {
   return await findEngine(url).lookFor(url);
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { AuditBatch } from './ports/audit.ts';
 
-/** A writer repeats a failed batch before it appends the next one. */
+/** Small, because a writer repeats a failed batch before it appends the next one. */
 const BATCHES_MAX = 100;
 
 export class RecentBatches {

@@ -6,7 +6,7 @@ export function createParameters(...first: unknown[]) {
   return { values, place: (value: unknown) => `$${values.push(value)}` };
 }
 
-/** The rows of `VALUES`, with the type of each column. */
+/** The rows of a `VALUES` list, with a cast to the type of each column. */
 export function placeRows(
   place: (value: unknown) => string,
   types: readonly ('text' | 'bigint')[],
@@ -17,7 +17,10 @@ export function placeRows(
     .join(', ');
 }
 
-/** A statement can have some ten thousand parameters, and takes the longer to prepare the more it has. */
+/**
+ * Splits rows for several statements. A statement can have some ten thousand parameters, and takes longer to prepare
+ * with each.
+ */
 export function splitRows<Row>(rows: readonly Row[]): Row[][] {
   const parts: Row[][] = [];
   for (let start = 0; start < rows.length; start += ROWS_MAX) parts.push(rows.slice(start, start + ROWS_MAX));

@@ -3,23 +3,23 @@ import type { AuditBatch } from './ports/audit.ts';
 
 /** Parts of SQL that the engines write differently. */
 export interface Dialect {
-  /** A statement keeps all others waiting, so that long ones must be several. */
+  /** True: all other operations wait while a statement runs, so long work must be split into several statements. */
   readonly isBlocking: boolean;
-  /** Ends a query in a transaction: others wait for the rows that it finds. */
+  /** Suffix of a query in a transaction: locks the rows that it finds, and waits for rows that are locked. */
   readonly forUpdate: string;
-  /** The same, and leaves out rows that others have locked. */
+  /** As `forUpdate`, but skips rows that other transactions have locked. */
   readonly skipLocked: string;
   readonly least: string;
   readonly greatest: string;
   /** The current time, of a clock that all processes share. */
   readonly now: string;
-  /** The same plus milliseconds. */
+  /** The time `now` plus milliseconds. */
   nowPlus(milliseconds: string): string;
-  /** A time before all others. */
+  /** A time before every other time. */
   readonly longAgo: string;
-  /** Until the end of the transaction, the others with this number wait. */
+  /** Locks the number until the end of the transaction. Other transactions that lock it wait. */
   lock(number: number): string;
-  /** Condition: the text is one of the list. */
+  /** Condition: the value of the column is in the list. */
   isIn(column: string, parameter: string): string;
   /** Condition: one of the columns contains the text. Ignores the case of ASCII letters. */
   contains(columns: readonly string[], parameter: string): string;
@@ -36,14 +36,14 @@ export interface Statements {
 
 export interface Transactions extends Statements {
   /**
-   * `work` waits for nothing but its statements. Rejects with an `UnknownOutcomeError` if the answer to the commit does
-   * not arrive.
+   * `work` may await only its statements. Rejects with an `UnknownOutcomeError` if the answer to the commit does not
+   * arrive.
    */
   transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
 }
 
 export interface StoreDatabase extends Transactions {
-  /** The same, and appends the act to the audit if `isDone` is true for the result. */
+  /** As `transact`, and appends `act` to the audit if `isDone` is true for the result. */
   transactWithAct<Result>(
     act: AuditBatch | undefined,
     work: (statements: Statements) => Promise<Result>,
@@ -51,7 +51,7 @@ export interface StoreDatabase extends Transactions {
   ): Promise<Result>;
 }
 
-/** A part of the store may use one for both. */
+/** A part of the store may use both connections. */
 export interface Databases {
   /** Commits survive a power loss. */
   readonly durable: StoreDatabase;

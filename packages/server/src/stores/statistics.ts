@@ -15,7 +15,7 @@ export function createStatistics({ quick }: Databases): StatisticsStore {
         }
       }),
     list({ step, since, until, after, limit }) {
-      // No process has an empty name, so that this is the place before the first row.
+      // No process has an empty name, so this position is before the first row.
       const { startsAt, process } = after ?? { startsAt: since, process: '' };
       return quick.query<StatisticsRow>(
         `SELECT step, starts_at AS "startsAt", process, body FROM statistics

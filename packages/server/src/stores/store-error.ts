@@ -5,7 +5,7 @@
  */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
-  /** What is wrong, for administrators, without the name of the store. */
+  /** Description of the fault for administrators, without the name of the store. */
   readonly reason: string | null;
 
   constructor(message: string, { reason, ...options }: ErrorOptions & { reason?: string } = {}) {

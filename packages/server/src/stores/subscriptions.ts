@@ -26,9 +26,9 @@ const IS_NEWEST = `record IS NOT NULL AND state IN ('delivered', 'failed') AND N
   WHERE newer.subscription = deliveries.subscription AND newer.record = deliveries.record
     AND newer.seq > deliveries.seq
 )`;
-/** $1: the latest end of a claim, $2: that of the wait for a retry. */
+/** $1: the latest end of a claim. $2: the latest time of a retry. */
 const IS_LATE = `state = 'waiting' AND next_at > $1 AND (claim IS NOT NULL OR attempts = 0 OR next_at > $2)`;
-/** Delay of a subscription whose due deliveries wait for others that are being sent. */
+/** Delay of a subscription whose due deliveries all wait for older ones of their records that are being sent. */
 const BLOCKED_MS = 1000;
 /** An arbitrary number that other programs on the database are unlikely to lock. */
 const INSERT_LOCK = 3_772_610_884_953;
@@ -38,8 +38,8 @@ interface Waiting extends WaitingDelivery {
 }
 
 /**
- * A power loss may take the position and the deliveries of a reading together: the changes are then read again. It must
- * not take what administrators change.
+ * A power loss may undo the position and the deliveries of a reading together: the changes are then read again. It must
+ * not undo what administrators change.
  */
 export function createSubscriptions({ durable, quick }: Databases): SubscriptionStore {
   const {
@@ -52,14 +52,16 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
     lock: lockNumber,
     skipLocked,
   } = quick.dialect;
-  /** Null if no delivery waits, or the subscription is not active. */
+  /** When the next delivery is due; null if no delivery waits, or the subscription is not active. */
   const DUE_AT = `CASE state WHEN 'active' THEN (
     SELECT ${greatest}(next_at, coalesce(subscriptions.retry_at, 0)) FROM deliveries
     WHERE subscription = subscriptions.id AND state = 'waiting' ORDER BY next_at LIMIT 1
   ) END`;
   const updateDue = (statements: Statements, id: string) =>
     statements.change(`UPDATE subscriptions SET due_at = ${DUE_AT} WHERE id = $1`, [id]);
-  /** Every change of deliveries locks the row of their subscription first, so that they happen one after the other. */
+  /**
+   * Every change of deliveries locks the row of their subscription first, so that the changes run one after the other.
+   */
   const lock = (statements: Statements, id: string) =>
     statements.query(`SELECT 1 FROM subscriptions WHERE id = $1 ${forUpdate}`, [id]);
   const wakeWaiting = (statements: Statements, id: string, now: number) =>
@@ -349,7 +351,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
             ],
           );
           if (newer === undefined) continue;
-          // A newer version of the record takes the place of one that is retried.
+          // The waiting delivery of a newer change replaces the one that would be retried.
           await statements.change('UPDATE deliveries SET attempts = $2, next_at = $3 WHERE seq = $1', [
             newer.seq,
             state === 'waiting' ? attempts : 0,
@@ -368,7 +370,8 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
       });
     },
     advanceWaits(after, ms) {
-      // All of them or none: those that end earlier already would end too early if this is repeated.
+      // Shifts all waits in one transaction. If a part were shifted and the call repeated, that part would end too
+      // early.
       return quick.transact(async (statements) => {
         const found = await statements.query<{ id: string }>(
           `SELECT id FROM subscriptions WHERE retry_at > $1

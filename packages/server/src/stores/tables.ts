@@ -1,5 +1,5 @@
 /**
- * A store as tables, for copying all of it into another engine. A table of a new part of the store is copied without
+ * A store as tables, to copy all of it into another engine. A table of a new part of the store is copied without
  * further work if both engines have it with the same columns, which a test proves. Knows no driver.
  */
 
@@ -10,39 +10,39 @@ export type Row = readonly Cell[];
 
 export interface TableShape {
   readonly name: string;
-  /** In alphabetical order. */
+  /** Names in alphabetical order. */
   readonly columns: readonly string[];
 }
 
 export interface StoreTables {
-  /** As the label of the store. */
+  /** Name for operators, as `Store.label`. */
   readonly label: string;
   /** The tables in alphabetical order, without those of {@link NOT_COPIED}. */
   list(): Promise<readonly TableShape[]>;
-  /** The rows in the order of the primary key, some at a time. All tables are read as of one moment. */
+  /** The rows in the order of the primary key, in batches. All tables are read as of one moment. */
   read(table: TableShape): AsyncIterable<readonly Row[]>;
-  /** Begins the moment of which tables are read anew. Not after a change. */
+  /** Reads newer rows from now on. Must not be called after a change, which it would undo. */
   renew(): Promise<void>;
-  /** Removes all rows, in the transaction of `insert`. */
+  /** Removes all rows, in the same transaction as `insert`. */
   clear(table: TableShape): Promise<void>;
-  /** Nothing is visible to others before `commit`. */
+  /** Other connections see the rows only after `commit`. */
   insert(table: TableShape, rows: readonly Row[]): Promise<void>;
   commit(): Promise<void>;
   /** Undoes what was not committed. */
   close(): Promise<void>;
 }
 
-/** Every other table is copied. */
+/** All other tables are copied. */
 export const NOT_COPIED: ReadonlySet<string> = new Set([
-  // Each engine counts its own steps.
+  // Each engine counts its own migration steps.
   'migrations',
   'erp_proxy_migrations',
-  // They belong to processes of the old store.
+  // Leases belong to processes of the old store.
   'leases',
-  // SQLite fills them by triggers.
+  // SQLite fills these tables by triggers.
   'changes',
   'audit_hours',
 ]);
 
-/** Rows that are read and inserted at once. An answer of an idempotency key can have 16 MiB. */
+/** Number of rows that are read and inserted at once. An answer of an idempotency key can have 16 MiB. */
 export const ROWS_AT_ONCE = 50;

@@ -7,39 +7,45 @@ export type ReaderState = unknown;
 
 export interface ReadResult {
   changes: RecordChange[];
-  /** Changes from before the beginning of the subscription, which are not sent. */
+  /** Changes from before the subscription began. They are not sent, but their records are watched. */
   noted: RecordChange[];
-  /** For the next reading. */
+  /** The state for the next reading. */
   state: ReaderState;
   /** True: the next reading may follow at once. */
   more: boolean;
-  /** True: the former state is as good for the next reading, so that this one need not be stored. */
+  /** True: the next reading may use the former state as well, so the new one need not be stored. */
   isRepeatable: boolean;
 }
 
 export interface ReadRefusal {
-  /** Why changes cannot be read, for the operator. */
+  /** Reason for the operator why changes cannot be read. */
   problem: string;
-  /** The same for the log, which has no values: what Odoo says may name some. Absent: `problem` has none. */
+  /**
+   * The reason for the log, without values: a message of Odoo in `problem` may contain some. Left out: `problem` has
+   * none.
+   */
   summary?: string;
-  /** True: the key may not be used any more, so that no further reading can succeed. */
+  /** True: the key is not valid any more, so no further reading can succeed. */
   isKeyOver: boolean;
 }
 
 export interface ChangeReader {
-  /** `state` null: begins by `start` of the subscription. Rejects never. */
+  /** Reads changes after `state`; null: begins as the member `start` of the subscription says. Never rejects. */
   readChanges(
     subscription: RecordSubscription,
     state: ReaderState | null,
     signal: AbortSignal,
   ): Promise<ReadResult | ReadRefusal>;
-  /** The ids of the records that match, ascending. More than `max` may be given if there are more. Rejects never. */
+  /**
+   * Ids of the records that match, ascending. If there are more than `max`, it may return more than `max`. Never
+   * rejects.
+   */
   listIds(
     subscription: RecordSubscription,
     max: number,
     signal: AbortSignal,
   ): Promise<{ ids: number[] } | ReadRefusal>;
-  /** The ids that do not exist or are not visible any more. Never rejects. */
+  /** Those of `ids` that do not exist or are not visible any more. Never rejects. */
   findGone(
     subscription: RecordSubscription,
     ids: readonly number[],

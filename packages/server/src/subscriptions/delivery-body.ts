@@ -16,7 +16,7 @@ export interface RecordChange {
   record: Uint8Array | null;
 }
 
-/** A larger record is left out: its receiver reads it by a call. */
+/** A larger record is left out of the delivery: the receiver reads it by a call. */
 const RECORD_BYTES_MAX = 128 * 1024;
 
 const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', gone: 'gone' };
@@ -24,12 +24,12 @@ const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', g
 const PING_TYPE = 'ping';
 const KEY_ENDS_TYPE: SubscriptionEvent = 'key.ends';
 
-/** A new `webhook-id`. */
+/** Creates a value of `webhook-id`. */
 export function createDeliveryId(): string {
   return `msg_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** `type` and body of a delivery: `{type, timestamp, data}`. */
+/** The type and body of a delivery: `{type, timestamp, data}`. */
 export function buildDelivery(
   { name, instance, model, payload }: RecordSubscription,
   { change, id, at, record }: RecordChange,
@@ -47,7 +47,7 @@ export function buildDelivery(
   return { type, body: printBody(type, now, `${data.slice(0, -1)}${more}}`) };
 }
 
-/** The same for a client key that ends soon, or has ended. Without anything secret. */
+/** As `buildDelivery`, for a client key that ends soon or has ended. Contains no secret. */
 export function buildKeyNotice(
   { name: subscription }: Pick<Subscription, 'name'>,
   { kind, keyId, clientId, name, expiresAt }: KeyNotice,

@@ -1,6 +1,6 @@
 /**
- * One process of all that share the store works the subscriptions: the one with the lease. Whether it has the lease is
- * told by the monotonic clock, so that a process that was stopped for a while knows it at once when it continues.
+ * Of all processes that share the store, one reads changes and sends deliveries: the one with the lease. The monotonic
+ * clock tells whether it has the lease, so that a process that was stopped for a while knows at once.
  */
 import type { LeaseStore } from '../stores/ports/leases.ts';
 
@@ -16,11 +16,11 @@ export interface LeadershipOptions {
 }
 
 const LEASE = 'subscriptions';
-/** Part of the time of the lease after which it is acquired again. */
+/** Fraction of the duration of the lease after which it is acquired again. */
 const RENEWAL = 1 / 3;
-/** Part of the time of the lease that is left to differences between clocks. */
+/** Fraction of the duration of the lease that is kept as a margin for differences between clocks. */
 const MARGIN = 1 / 10;
-/** How much later than its time a lease may end. One that ends later is from before the clock was set back. */
+/** Tolerance for the end of a lease. A lease that ends later was acquired before the clock was set back. */
 const LATE_MS_MAX = 1000;
 
 export class Leadership {
@@ -50,7 +50,7 @@ export class Leadership {
     });
   }
 
-  /** Gives the lease up, so that another process has it at once. */
+  /** Releases the lease, so that another process gets it at once. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -64,16 +64,17 @@ export class Leadership {
 
   async #acquire(): Promise<void> {
     const { leases, owner, nowMs, ttlMs, onChange, onError } = this.#options;
-    // The time of the lease begins in the store, after this.
+    // The lease begins later than this moment, in the store.
     const startedMs = nowMs();
     try {
-      // A process that died before the clock was set back must not keep the lease for that long.
+      // The limit is for a process that died before the clock was set back: it must not keep the lease that long.
       if (await leases.acquire(LEASE, owner, ttlMs, ttlMs + LATE_MS_MAX)) {
-        // It was lost in between, for example because this process was stopped. Work that saw that has ended.
+        // If the lease was lost in between, for example because this process was stopped, its work has ended and must
+        // begin again.
         if (!this.isHeld) this.#wasHeld = false;
         this.#untilMs = startedMs + ttlMs * (1 - MARGIN);
       }
-      // Another process has it, as after a clock that was set back.
+      // Another process has the lease, perhaps after a clock was set back.
       else this.#untilMs = Number.NEGATIVE_INFINITY;
     } catch (error) {
       onError(error);

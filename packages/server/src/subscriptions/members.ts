@@ -1,6 +1,6 @@
 /**
  * The members of a subscription, their rules, and the parser of an operator's input. All errors are reported at once,
- * and without values: a URL may contain a secret.
+ * without values: a URL may contain a secret.
  */
 import {
   type InvalidMember,
@@ -47,7 +47,7 @@ const RULES = {
   key: 'must be the id of a client key, or null',
 };
 
-/** The members of every subscription that the operator sets, in the form in which they are stored. */
+/** The members that an operator sets in every subscription, in their stored form. */
 export const SHARED_MEMBERS = {
   url: z
     .string(RULES.url)
@@ -63,7 +63,7 @@ export const SHARED_MEMBERS = {
   start: z.enum(['now', 'all'], RULES.start),
 };
 
-/** The further members of one that sends the changes of records. */
+/** The further members of a subscription to changes of records. */
 export const RECORD_MEMBERS = {
   instance: z.string(RULES.instance).regex(SUBSCRIPTION_NAME, RULES.instance),
   model: z.string(RULES.model).regex(/^[A-Za-z0-9_.]{1,128}$/, RULES.model),
@@ -83,7 +83,7 @@ export const RECORD_MEMBERS = {
     .nullable(),
 };
 
-/** The further member of one that sends events of the proxy. */
+/** The further member of a subscription to events of the proxy. */
 export const EVENT_MEMBERS = {
   events: z
     .array(z.enum(SUBSCRIPTION_EVENTS, RULES.events), RULES.events)
@@ -111,17 +111,17 @@ export function readInput(
   return given.events === undefined ? read(RECORD_INPUT, given) : read(EVENT_INPUT, given);
 }
 
-/** Changes of a subscription to records. Throws a {@link SubscriptionInputError}. */
+/** Parses changes of a subscription to records. Throws a {@link SubscriptionInputError}. */
 export function readRecordChanges(given: SubscriptionChanges): z.infer<typeof RECORD_CHANGES> {
   return read(RECORD_CHANGES, given);
 }
 
-/** Changes of a subscription to events. Throws a {@link SubscriptionInputError}. */
+/** Parses changes of a subscription to events. Throws a {@link SubscriptionInputError}. */
 export function readEventChanges(given: SubscriptionChanges): z.infer<typeof EVENT_CHANGES> {
   return read(EVENT_CHANGES, given);
 }
 
-/** The same, of one that is not known yet. Throws a {@link SubscriptionInputError}. */
+/** Checks changes of a subscription whose kind is not known yet. Throws a {@link SubscriptionInputError}. */
 export function checkChanges(given: SubscriptionChanges): void {
   if (given.events === undefined) readRecordChanges(given);
   else readEventChanges(given);
@@ -146,7 +146,7 @@ function explainUnknown(name: string): string {
   return name in RECORD_MEMBERS ? 'cannot be set: the subscription is to `events`' : 'is not known';
 }
 
-/** Accepts http and https with a path and query, without user info and fragment. */
+/** Accepts URLs of http and https with a path and query, without user info and fragment. */
 function findUrlProblem(text: string): string | null {
   // The URL parser silently drops tabs and line breaks, and reads `\` as `/`.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not have spaces, control characters or backslashes';

@@ -1,8 +1,10 @@
-/** The interface through which subscriptions learn of client keys that end. Implemented in keys/expiry-notices.ts. */
+/**
+ * The interface through which subscriptions get notices of client keys that end. Implemented in keys/expiry-notices.ts.
+ */
 
 /** A notice of a client key that ends soon, or has ended within the last day. */
 export interface KeyNotice {
-  /** Unique, and the same in every process: the key, its end, and how long before. */
+  /** Identifies the notice in every process: id of the key, its end, and the days between notice and end. */
   readonly notice: string;
   readonly kind: 'expiring' | 'expired';
   readonly keyId: string;
@@ -13,6 +15,6 @@ export interface KeyNotice {
 }
 
 export interface NoticeReader {
-  /** The last notice of each key that ends. Null: no notices are given. Rejects if the store fails. */
+  /** The latest notice of each key that ends soon or has ended. Null: notices are off. Rejects if the store fails. */
   listDue(): Promise<readonly KeyNotice[] | null>;
 }

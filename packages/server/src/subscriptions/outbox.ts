@@ -1,6 +1,6 @@
 /**
  * Sends the deliveries that are due, and records their attempts. A delivery is claimed in the store before it is sent:
- * whatever ends this process, nothing is lost, and no other process sends it until the claim is over.
+ * if this process dies, no delivery is lost, and no other process sends it until the claim has ended.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { type Attempt, checkAttempts } from './retry-schedule.ts';
 import { type Body, readBody } from './row.ts';
 import type { SendDelivery } from './sender.ts';
 
-/** Why the key of the subscription may not give what the delivery holds; null: it may. */
+/** Reason why the key of the subscription may not read the content of the delivery; null: it may. */
 export type CheckDelivery = (
   subscription: Body,
   delivery: ClaimedDelivery,
@@ -23,7 +23,7 @@ export interface OutboxOptions {
   leadership: Leadership;
   check: CheckDelivery;
   send: SendDelivery;
-  /** Opens the secrets that sign at this time. Throws a `VaultError`. */
+  /** Opens the secrets that are valid for signatures at `now`. Throws a `VaultError`. */
   openSecrets: (row: { id: string; name: string; body: string }, now: number) => string[];
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -32,24 +32,24 @@ export interface OutboxOptions {
   random: () => number;
   /** Time after which a claim ends by itself. Longer than an attempt takes. */
   claimMs: number;
-  /** A second of delays between attempts. */
+  /** Duration of one second of the delays between attempts. Tests set a shorter one. */
   secondMs: number;
-  /** Part of the claim in which an attempt may begin. */
+  /** Time after the claim within which an attempt may begin. */
   beginsWithinMs: number;
   onAttempt: (subscription: string, attempt: Attempt, result: DeliveryOutcome) => void;
   onDisabled: (subscription: string, reason: string) => void;
   onError: (error: unknown) => void;
 }
 
-/** `retried`: it is tried again later. */
+/** `retried`: the delivery is tried again later. */
 export type DeliveryOutcome = 'delivered' | 'retried' | 'failed';
 
-/** Subscriptions whose deliveries are sent at once. */
+/** Maximum number of subscriptions whose deliveries are sent at the same time. */
 const BATCHES_MAX = 64;
-/** The part of them for receivers that failed last: they may take long to fail again. */
+/** Maximum of these for receivers whose last attempt failed: the next one may take long to fail. */
 const FAILING_BATCHES_MAX = 32;
 const DELIVERIES_OF_BATCH_MAX = 4;
-/** The store is asked at least so often. It also tells of changes. */
+/** Maximum time between two queries of due deliveries. The store also notifies of changes. */
 const CHECK_MS_MAX = 30_000;
 const ERROR_PAUSE_MS = 1000;
 
@@ -68,12 +68,12 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Subscriptions whose deliveries are being sent. */
+  /** Number of subscriptions whose deliveries are being sent. */
   get sending(): number {
     return this.#batches.size;
   }
 
-  /** Something may be due. */
+  /** Call this when a delivery may have become due. */
   wake(): void {
     this.#isWanted = true;
     if (this.#isClosed || this.#round !== null) return;
@@ -83,7 +83,10 @@ export class Outbox {
     });
   }
 
-  /** Waits for what is being sent up to `graceMs`. What has not ended then is sent again after its claim. */
+  /**
+   * Waits up to `graceMs` for requests that are being sent, and then cancels them. Their deliveries are sent again
+   * after their claims end.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -108,7 +111,7 @@ export class Outbox {
     this.#timer = setTimeout(() => this.wake(), pauseMs).unref();
   }
 
-  /** Begins to send what is due, as far as there is room. Returns the milliseconds until it must look again. */
+  /** Begins to send due deliveries, up to the maximum. Returns the milliseconds until the next query. */
   async #claimDue(): Promise<number> {
     const { clock } = this.#options;
     for (const receivers of ['working', 'failing'] as const) {
@@ -122,13 +125,13 @@ export class Outbox {
     }
     const dueAt = await this.#findNextDue();
     if (dueAt === null) return CHECK_MS_MAX;
-    // Without room, the end of a batch wakes it.
+    // At the maximum, the end of a batch begins the next query.
     const isFull = this.#batches.size >= FAILING_BATCHES_MAX;
     const leastMs = isFull ? ERROR_PAUSE_MS : 1;
     return Math.min(Math.max(dueAt - clock(), leastMs), CHECK_MS_MAX);
   }
 
-  /** Leaves out subscriptions whose deliveries are being sent: the end of their batch looks for the next ones. */
+  /** Leaves out subscriptions whose deliveries are being sent: at the end of their batch the next ones are queried. */
   async #findNextDue(): Promise<number | null> {
     return this.#options.store.findNextDue([...this.#batches.keys()]);
   }
@@ -158,7 +161,7 @@ export class Outbox {
         });
       this.#batches.set(id, { isFailing: receivers === 'failing', done });
     }
-    // More may be due than was claimed.
+    // More deliveries may be due than were claimed.
     if (batches.length === subscriptionsMax) this.#isWanted = true;
   }
 
@@ -185,7 +188,7 @@ export class Outbox {
     const sent = await Promise.all(
       deliveries.map(async (delivery) => {
         const failure = unsigned ?? (await check(body, delivery, signal));
-        // While the process stops, calls on Odoo are refused. That says nothing about the delivery.
+        // A process that stops refuses calls on Odoo. That says nothing about the delivery.
         if (failure !== null && this.#isClosed) return null;
         return failure === null
           ? send({ url, secrets, delivery, signal, maySend })
@@ -207,7 +210,10 @@ export class Outbox {
     if (outcome.disables !== null) onDisabled(subscription.name, outcome.disables);
   }
 
-  /** Tries for as long as the claim may hold. After that the deliveries are sent again, with the same id. */
+  /**
+   * Retries for as long as the claim may hold. Deliveries whose attempts were not recorded are sent again, with the
+   * same id.
+   */
   async #record(...given: Parameters<SubscriptionStore['recordAttempts']>): Promise<void> {
     const { store, nowMs, claimMs, onError } = this.#options;
     const untilMs = nowMs() + claimMs;

@@ -1,6 +1,7 @@
 /**
- * Reads the changes and events of all active subscriptions, each at its interval, and stores them with their deliveries
- * in one transaction. One timer serves all subscriptions. One instance that does not answer holds up no other.
+ * Reads the changes and events of all active subscriptions, each at its interval, and stores the position with the
+ * deliveries in one transaction. One timer serves all subscriptions. An instance that does not answer delays only its
+ * own subscriptions.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports/subscriptions.ts';
@@ -33,44 +34,46 @@ export interface PollerOptions {
   leadership: Leadership;
   reader: ChangeReader;
   notices: NoticeReader;
-  /** A second of intervals. */
+  /** Duration of one second of the intervals. Tests set a shorter one. */
   secondMs: number;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
   random: () => number;
-  /** New deliveries are stored. */
+  /** Called after new deliveries were stored. */
   onDeliveries: () => void;
-  /** The problem of a subscription is new or other than before. */
+  /** Called when a subscription has a new or different problem. */
   onProblem: (subscription: string, problem: string) => void;
   onPaused: (subscription: string, reason: string) => void;
   onError: (error: unknown) => void;
 }
 
-/** An active subscription, and what this process remembers of its readings. */
+/** An active subscription, and the state of its readings in this process. */
 interface PolledSubscription {
   readonly subscription: Subscription;
-  /** The row that it was parsed from. */
+  /** The row from which the subscription was parsed. */
   row: SubscriptionRow;
   /** Consecutive readings that failed. */
   failures: number;
   problem: string | null;
-  /** Before this time of the monotonic clock, a position is stored again only with changes. */
+  /** Until this time of the monotonic clock, the position is stored again only together with changes. */
   storedUntilMs: number;
-  /** Where the search for vanished records goes on. */
+  /** Id after which the search for vanished records continues. */
   checkedTo: number;
-  /** True if the subscription, its instance or its key was changed during a reading: the next one follows at once. */
+  /**
+   * True if the subscription, its instance or its key was changed during a reading: the next reading follows at once.
+   */
   isOutdated: boolean;
 }
 
 const READINGS_MAX = 16;
 const READINGS_OF_SOURCE_MAX = 2;
-/** Due subscriptions that are taken in one turn of the event loop. The timer takes the others. */
+/** Maximum number of due subscriptions that one turn of the event loop handles. The timer handles the rest. */
 const TAKEN_AT_ONCE = 500;
-/** Readings of one subscription that follow each other at once while there is more. */
+/** Maximum number of successive readings of one subscription that has more changes. */
 const READINGS_OF_TURN_MAX = 20;
-/** A subscription with this many waiting deliveries is not read. It misses nothing, because its position stays. */
+/** A subscription with this many waiting deliveries is not read. It misses no change, because its position stays. */
 const WAITING_MAX = 10_000;
 const PAUSE_MS_MAX = 600_000;
 /** Minimum time between two writes of the position of a subscription without changes. */
@@ -90,13 +93,13 @@ export class Poller {
   readonly #options: PollerOptions;
   /** The active subscriptions, by id. */
   readonly #known = new Map<string, PolledSubscription>();
-  /** When each of them is read next. */
+  /** The time of the next reading of each active subscription. */
   readonly #queue = new TimeQueue();
-  /** Due subscriptions that wait for the end of another reading of their source, by source. */
+  /** Due subscriptions that wait until another reading of their source ends, by source. */
   readonly #held = new Map<string, string[]>();
-  /** Readings that run, by the id of their subscription. */
+  /** The running readings, by the id of their subscription. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Number of readings that run, by source. */
+  /** Number of running readings, by source. */
   readonly #runningOf = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #notes: ReadingNotes;
@@ -119,7 +122,7 @@ export class Poller {
     return this.#known.size;
   }
 
-  /** Reads the list of active subscriptions again. `changed`: one of them, which is read at once. */
+  /** Reads the list of active subscriptions again. The subscription with the id `changed` is read at once. */
   load(changed?: string): void {
     this.#mustLoad = true;
     const known = changed === undefined ? undefined : this.#known.get(changed);
@@ -129,7 +132,9 @@ export class Poller {
     });
   }
 
-  /** A key was changed: its subscriptions are read at once, which tells whether it may still read. */
+  /**
+   * Call this when a key was changed. Its subscriptions are read at once, which shows whether the key is still valid.
+   */
   readOf(key: string): void {
     for (const known of this.#known.values())
       if ('key' in known.subscription && known.subscription.key === key) this.#readAtOnce(known);
@@ -137,8 +142,8 @@ export class Poller {
   }
 
   /**
-   * An instance was changed: subscriptions that it may have kept from reading are read at once. One that is being read
-   * is read again, as its reading may have begun before the change.
+   * Call this when an instance was changed. Reads the subscriptions at once that the instance may have kept from
+   * reading. A running reading is repeated, because it may have begun before the change.
    */
   retry(concerns: (subscription: Subscription) => boolean): void {
     for (const [id, known] of this.#known)
@@ -150,11 +155,11 @@ export class Poller {
   #readAtOnce(known: PolledSubscription): void {
     const { id } = known.subscription;
     if (this.#running.has(id)) known.isOutdated = true;
-    // One that is held is due already.
+    // A held subscription is due already.
     else if (this.#queue.has(id)) this.#queue.set(id, this.#options.nowMs());
   }
 
-  /** The lease is lost: another process reads. */
+  /** Call this when the lease is lost: another process reads. */
   stop(): void {
     this.#queue.clear();
     this.#held.clear();
@@ -186,7 +191,7 @@ export class Poller {
     this.#run();
   }
 
-  /** Only rows that have changed are parsed, and not so many at once that other callers wait. */
+  /** Parses only rows that have changed, in slices, so that other work does not wait. */
   async #take(rows: readonly SubscriptionRow[]): Promise<void> {
     const { nowMs, random, secondMs, leadership } = this.#options;
     let parsed = 0;
@@ -199,7 +204,7 @@ export class Poller {
       if (known !== undefined && known.row.body === row.body && known.row.name === row.name) continue;
       if (++parsed % PARSED_AT_ONCE === 0) {
         await yieldToEventLoop();
-        // The lease was lost meanwhile.
+        // The lease may have been lost in the meantime.
         if (!leadership.isHeld || this.#closing.signal.aborted) return;
       }
       const subscription = this.#read(row);
@@ -238,7 +243,7 @@ export class Poller {
     }
   }
 
-  /** Begins the readings that are due, as far as there is room. */
+  /** Begins the readings that are due, up to the maximum. */
   readonly #run = (): void => {
     clearTimeout(this.#timer);
     const { nowMs, leadership } = this.#options;
@@ -253,7 +258,7 @@ export class Poller {
       else this.#hold(source, id);
     }
     const { nextAt } = this.#queue;
-    // Without room, the end of a reading runs this again.
+    // At the maximum, the end of a reading runs this function again.
     if (nextAt === null || this.#running.size >= READINGS_MAX) return;
     this.#timer = setTimeout(this.#run, Math.max(1, nextAt - nowMs())).unref();
   };
@@ -272,7 +277,7 @@ export class Poller {
         this.#running.delete(id);
         this.#leave(source);
         const current = this.#known.get(id);
-        // A subscription that was changed meanwhile is read at once.
+        // A subscription that was changed during the reading is read again at once.
         const isAtOnce = current !== known || known.isOutdated;
         if (current !== undefined) this.#queue.set(id, nowMs() + (isAtOnce ? 0 : this.#choosePauseMs(known)));
         this.#run();
@@ -282,7 +287,7 @@ export class Poller {
 
   #hold(source: string, id: string): void {
     const held = this.#held.get(source);
-    // Copying the list would take long: thousands can be due at once.
+    // Appends in place: copying the list would take long if thousands of subscriptions are due at once.
     if (held === undefined) this.#held.set(source, [id]);
     else held.push(id);
   }
@@ -319,7 +324,7 @@ export class Poller {
 
   /** True if the next reading may follow at once. */
   async #readOnce(known: PolledSubscription, before: SubscriptionProgress): Promise<boolean> {
-    // As it is in the store now.
+    // The subscription may have changed in the store since the list was read.
     const subscription = readSubscription(before.subscription);
     return 'events' in subscription
       ? this.#readEvents(known, subscription, before)
@@ -327,7 +332,7 @@ export class Poller {
   }
 
   /**
-   * The position is the list of notices that were seen (progress.ts). It is stored with their deliveries, so that each
+   * The position is the list of seen notices (progress.ts). It is stored together with their deliveries, so that each
    * notice is stored once, whichever process reads it.
    */
   async #readEvents(
@@ -377,7 +382,7 @@ export class Poller {
     const vanished = gone ? await this.#findGone(known, subscription, watched ?? [], read) : [];
     if (!Array.isArray(vanished)) return this.#fail(known, before, vanished);
     const changes = keepLast([...read.changes, ...vanished]).filter(
-      // The receiver never had others.
+      // The receiver was never sent any other record.
       ({ change, id }) => change !== 'left' || watched === null || includesId(watched, id),
     );
     const followed = watched && followIds(watched, [...(gone ? read.noted : []), ...changes]);
@@ -417,8 +422,8 @@ export class Poller {
   }
 
   /**
-   * The records to watch from the beginning on. They are listed before the first reading, which notes what is made
-   * meanwhile.
+   * Ids of the records to watch from the beginning. They are listed before the first reading, which also finds records
+   * that are created during the listing.
    */
   async #listWatched(subscription: RecordSubscription): Promise<number[] | ReadRefusal> {
     if (subscription.start === 'all') return [];
@@ -429,8 +434,8 @@ export class Poller {
   }
 
   /**
-   * Looks at the next part of the watched records, so that a turn costs the same however many there are. Also looks at
-   * those that left: a record that was deleted during the reading seems to have left, and is not watched after it.
+   * Checks the next part of the watched records, so that the cost does not depend on their number. Also checks records
+   * that have left: a record that was deleted during the reading seems to have left, and is not watched any more.
    */
   async #findGone(
     known: PolledSubscription,
@@ -466,7 +471,7 @@ export class Poller {
     if (known.problem === problem) return false;
     known.problem = problem;
     this.#options.onProblem(subscription.name, summary);
-    // Operators see a new problem at once.
+    // Writes at once, so that operators see a new problem.
     await this.#notes.write();
     return false;
   }
@@ -482,7 +487,7 @@ const NO_NOTICES: ReadRefusal = {
   isKeyOver: false,
 };
 
-/** Readings of one source wait for each other. */
+/** The source of a subscription. Readings of the same source wait for each other. */
 function nameSource(subscription: Subscription): string {
   // No instance has an empty name.
   return 'events' in subscription ? '' : subscription.instance;

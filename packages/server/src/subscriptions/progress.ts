@@ -1,20 +1,20 @@
-/** The stored position of a subscription: that of its reader, and the records that can vanish. Pure. */
+/** The stored position of a subscription: the state of its reader, and the records that can vanish. Pure. */
 import type { RecordChange } from './delivery-body.ts';
 import type { KeyNotice } from './notice-reader.ts';
 
 export interface Progress {
   reader: unknown;
   /**
-   * Ids, ascending: of the records that match with `gone`, else of those that were sent as such. Null or absent: these
-   * are not known, because they are too many or were stored by an older version.
+   * Ids in ascending order: with `gone`, of all records that match; otherwise, of records that were sent as matching.
+   * Null or absent: the ids are not known, because there are too many or an older version stored the position.
    */
   ids?: number[] | null;
 }
 
-/** Records whose ids are remembered. */
+/** Maximum number of records whose ids are remembered. */
 export const WATCHED_IDS_MAX = 50_000;
 
-/** Null: nothing was read yet, or another version of the proxy wrote it. */
+/** Null: no change was read yet, or another version of the proxy wrote the text. */
 export function parseProgress(text: string | null): Progress | null {
   if (text === null) return null;
   try {
@@ -26,7 +26,7 @@ export function parseProgress(text: string | null): Progress | null {
   }
 }
 
-/** The ids after the changes, ascending as before. Runs are copied as they are: sorting so many would take long. */
+/** Applies the changes to the ascending ids. Unchanged runs are copied as they are: sorting all ids would take long. */
 export function followIds(ids: readonly number[], changes: readonly RecordChange[]): readonly number[] {
   const isWatched = new Map(changes.map(({ change, id }) => [id, change === 'upsert']));
   const runs: (readonly number[])[] = [];
@@ -40,19 +40,19 @@ export function followIds(ids: readonly number[], changes: readonly RecordChange
   return [...runs, ids.slice(at)].flat();
 }
 
-/** The first `count` ids above `after`; those at the beginning if there are none. `ids`: ascending. */
+/** The first `count` ids above `after`, or the first of all if none is above it. `ids` must be ascending. */
 export function takeIdsAfter(ids: readonly number[], after: number, count: number): readonly number[] {
   const next = countUpTo(ids, after);
   const first = next === ids.length ? 0 : next;
   return ids.slice(first, first + count);
 }
 
-/** `ids`: ascending. */
+/** `ids` must be ascending. */
 export function includesId(ids: readonly number[], id: number): boolean {
   return ids[countUpTo(ids, id) - 1] === id;
 }
 
-/** How many of the ids, which are ascending, are not above this one. */
+/** Number of ids that are not above `id`. `ids` must be ascending. */
 function countUpTo(ids: readonly number[], id: number): number {
   let [low, high] = [0, ids.length];
   while (low < high) {
@@ -63,23 +63,23 @@ function countUpTo(ids: readonly number[], id: number): number {
   return low;
 }
 
-/** A notice that was seen, and when its key ends. */
+/** A notice that was read, and the time at which its key ends. */
 type SeenNotice = readonly [notice: string, expiresAt: number];
 
 const DAY_MS = 86_400_000;
-/** No notice is due a day after the end of its key. */
+/** Longer than the day after the end of a key in which its notices are due. */
 const SEEN_KEPT_MS = 2 * DAY_MS;
-/** Maximum number that is kept of those that are not due. */
+/** Maximum number of remembered notices that are not due. */
 const SEEN_KEPT_MAX = 5000;
 
-/** Null: nothing was read yet. */
+/** Null: no notice was read yet. */
 export function readSeenNotices(progress: Progress | null): readonly SeenNotice[] | null {
   return Array.isArray(progress?.reader) ? progress.reader : null;
 }
 
 /**
- * The notices that were seen, with those that are due now. Others are kept until their key has ended for some time:
- * they are due again if a clock goes back, or for a process whose clock is behind.
+ * The seen notices and those that are due now. Notices that are not due are kept until their key has ended for some
+ * time: they are due again if a clock goes back, or for a process whose clock is behind.
  */
 export function followNotices(
   seen: readonly SeenNotice[],
@@ -94,7 +94,7 @@ export function followNotices(
   ];
 }
 
-/** The last change of each record, in the order of these changes. */
+/** The last change of each record, in the order of these last changes. */
 export function keepLast(changes: readonly RecordChange[]): RecordChange[] {
   const last = new Map<number, RecordChange>();
   for (const change of changes) {

@@ -1,6 +1,6 @@
 /**
- * Writes the notes of readings that have stored nothing else: when a subscription was read, and its problem. They are
- * written together, so that readings without changes cost next to nothing.
+ * Writes the time and the problem of readings that have stored no change. Many readings are written in one statement,
+ * so that readings without changes cost next to nothing.
  */
 import type { ReadingNote, SubscriptionStore } from '../stores/ports/subscriptions.ts';
 
@@ -8,7 +8,7 @@ export interface ReadingNotesOptions {
   store: Pick<SubscriptionStore, 'noteReadings'>;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Receives failures of writes that nobody waits for. */
+  /** Receives failures of writes that no caller awaits. */
   onError: (error: unknown) => void;
 }
 
@@ -16,7 +16,7 @@ const WRITE_INTERVAL_MS = 5000;
 
 export class ReadingNotes {
   readonly #options: ReadingNotesOptions;
-  /** Notes to write, by the id of the subscription. */
+  /** The entries to write, by the id of the subscription. */
   readonly #waiting = new Map<string, ReadingNote>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -24,7 +24,7 @@ export class ReadingNotes {
     this.#options = options;
   }
 
-  /** The subscription was read. `problem` null: it could be. */
+  /** Records that the subscription was read. `problem` null: without a problem. */
   add(id: string, problem: string | null): void {
     const { clock, onError } = this.#options;
     this.#waiting.set(id, { id, problem, at: clock() });
@@ -34,19 +34,19 @@ export class ReadingNotes {
     }, WRITE_INTERVAL_MS).unref();
   }
 
-  /** Drops the note of a subscription, because the store has newer facts. */
+  /** Drops the entry of a subscription, because the store has a newer state. */
   drop(id: string): void {
     this.#waiting.delete(id);
   }
 
-  /** Writes what waits now. */
+  /** Writes all waiting entries. */
   async write(): Promise<void> {
     const notes = [...this.#waiting.values()];
     this.#waiting.clear();
     if (notes.length > 0) await this.#options.store.noteReadings(notes);
   }
 
-  /** Writes what waits. Nothing may be added after it. */
+  /** Writes the waiting entries. `add` must not be called after it. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.write().catch(this.#options.onError);

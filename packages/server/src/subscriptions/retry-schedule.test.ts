@@ -53,7 +53,7 @@ test.each([1, 10, 30, 60, 300, 1200])(
   (awaySeconds) => {
     let now = NOW;
     for (let failures = 0; now < NOW + awaySeconds * 1000; failures++) {
-      // Other deliveries come meanwhile, and one is tried at a time.
+      // New deliveries keep coming, so each attempt is the first one of its delivery.
       const outcome = checkAttempts(subscription({ failures }), [attempt(1)], { ...CHECKING, now });
       now = outcome.retryAt!;
     }
@@ -74,7 +74,7 @@ test('disables after five days, and not because a clock has jumped', () => {
   expect(disables(20, since)).toMatch(/took nothing for five days/);
   expect(disables(20, since + 1)).toBeNull();
   expect(disables(1, since)).toBeNull();
-  // It has jumped back since.
+  // The clock has jumped back since the first failure.
   expect(
     checkAttempts(subscription({ failures: 3, failingSince: NOW + DAY_MS }), [attempt(4)], CHECKING),
   ).toMatchObject({

@@ -1,4 +1,4 @@
-/** When a delivery that was not taken is sent again, and when its subscription is disabled. Pure. */
+/** Decides when a delivery that failed is sent again, and when its subscription is disabled. Pure. */
 
 import { readHttpDate } from '@erp-proxy/text';
 import type {
@@ -13,8 +13,8 @@ const HOUR = 3600;
 const DAY = 86_400;
 
 /**
- * Delays before each further attempt. The first ones are those of a receiver that restarts: each is about as long as it
- * was away until then. The later ones are those that Standard Webhooks advises.
+ * Delay before each further attempt. The first delays suit a receiver that restarts: each is about as long as the
+ * receiver has been away. The later ones are those that Standard Webhooks advises.
  */
 export const RETRY_DELAYS_SECONDS: readonly number[] = [
   5,
@@ -34,13 +34,13 @@ export const RETRY_DELAYS_SECONDS: readonly number[] = [
   24 * HOUR,
 ];
 const RETRY_DELAY_SECONDS_MAX = 24 * HOUR;
-/** Fraction by which a delay is longer at most, so that retries do not come together for ever. */
+/** Maximum fraction that is added to a delay, so that retries do not always coincide. */
 const JITTER = 0.1;
 export const LONGEST_DELAY_SECONDS = RETRY_DELAY_SECONDS_MAX * (1 + JITTER);
 const DISABLED_AFTER_SECONDS = 5 * DAY;
-/** A clock that jumps ahead must not disable a subscription. */
+/** Minimum number of failures, so that a clock that jumps ahead does not disable a subscription. */
 const FAILURES_BEFORE_DISABLED_MIN = RETRY_DELAYS_SECONDS.length;
-/** From so many consecutive failures on, the receiver itself is away, and not one delivery at fault. */
+/** Number of consecutive failures from which the receiver counts as unavailable, and not one delivery as the cause. */
 const AWAY_FAILURES = 3;
 
 /** The outcome of one attempt to send a delivery. */
@@ -50,22 +50,22 @@ export interface Attempt {
   /** True: the receiver wants no more deliveries (status 410). */
   isGone: boolean;
   status: number | null;
-  /** Null if it was taken. */
+  /** Null if the receiver took the delivery. */
   failure: string | null;
-  /** What the header `retry-after` asks for; null: nothing that can be read. */
+  /** Delay that the header `retry-after` asks for; null: the header is missing or cannot be read. */
   retryAfterSeconds: number | null;
   durationMs: number;
 }
 
 export interface Checking {
   now: number;
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   random: () => number;
-  /** A second of the delays. Tests set a shorter one. */
+  /** Duration of one second of the delays. Tests set a shorter one. */
   secondMs: number;
 }
 
-/** Decides what follows from the attempts of one claim. */
+/** Computes the changes that the attempts of one claim cause. */
 export function checkAttempts(
   subscription: StoredSubscription,
   attempts: readonly Attempt[],
@@ -109,7 +109,7 @@ function explainDisabled(
 function checkAttempt(attempt: Attempt, checking: Checking): DeliveryResult {
   const { now } = checking;
   const { delivery, isTaken, isGone, status, failure, durationMs } = attempt;
-  // 410 says nothing about this delivery: after a resume it is sent again.
+  // The status 410 says nothing about this delivery: after a resume it is sent again.
   const isLast = !isGone && delivery.attempts > RETRY_DELAYS_SECONDS.length;
   return {
     id: delivery.id,
@@ -128,7 +128,7 @@ function findDelayMs(failures: number, failed: readonly Attempt[], { random, sec
   return Math.round(Math.max(delaySeconds, Math.min(askedSeconds, RETRY_DELAY_SECONDS_MAX)) * secondMs);
 }
 
-/** Reads `retry-after`: seconds or a date (RFC 9110 section 10.2.3). Null if it is neither. */
+/** Reads the delay in `retry-after`: seconds or a date (RFC 9110 section 10.2.3). Null if it is neither. */
 export function readRetryAfterSeconds(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
   const text = header.trim();

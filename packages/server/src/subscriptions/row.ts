@@ -6,14 +6,14 @@ import { EVENT_MEMBERS, RECORD_MEMBERS, SHARED_MEMBERS } from './members.ts';
 const SECRET = z.strictObject({
   sealed: z.string(),
   created_at: z.number(),
-  /** First moment at which it signs no more; null: until it is rotated. */
+  /** Time from which the secret signs no more; null: the secret was not rotated. */
   expires_at: z.number().nullable(),
 });
 
 const SHARED = {
   v: z.literal(1),
   ...SHARED_MEMBERS,
-  /** The newest first. */
+  /** The secrets, the newest first. */
   secrets: z.array(SECRET),
   updated_at: z.number(),
 };
@@ -29,9 +29,9 @@ interface Named {
   readonly name: string;
 }
 
-/** What is read from Odoo and where it is sent. */
+/** A subscription to records: what is read from Odoo and where it is sent. */
 export interface RecordSubscription extends Omit<RecordBody, 'v' | 'secrets' | 'updated_at'>, Named {}
-/** Which events of the proxy are sent, and where. */
+/** A subscription to events of the proxy: which events are sent, and where. */
 export interface EventSubscription extends Omit<EventBody, 'v' | 'secrets' | 'updated_at'>, Named {}
 export type Subscription = RecordSubscription | EventSubscription;
 
@@ -64,7 +64,7 @@ export function printBody(body: Body): string {
   return JSON.stringify(body);
 }
 
-/** Undefined if it is not JSON. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -8,7 +8,7 @@ import type { Vault } from '../instances/vault.ts';
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A secret as it is shown once. */
+/** Creates a secret in the form that the operator gets once. */
 export function createSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -22,12 +22,12 @@ export function openSecret(sealed: string, subscription: string, vault: Vault): 
   return vault.open(sealed, bind(subscription));
 }
 
-/** Name of the master key that seals it; empty if it is not a sealed secret. */
+/** Name of the master key that seals the secret; empty if the text is not a sealed secret. */
 export function readMasterKeyId(sealed: string): string {
   return sealed.split('.')[1] ?? '';
 }
 
-/** Value of `webhook-signature`: one signature for each secret. */
+/** The value of `webhook-signature`: one signature for each secret. */
 export function sign(
   secrets: readonly string[],
   { id, timestamp, body }: { id: string; timestamp: number; body: string },

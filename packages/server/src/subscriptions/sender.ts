@@ -12,29 +12,29 @@ export interface SenderDeps {
   clock: () => number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** For the header `user-agent`. */
+  /** Version in the header `user-agent`. */
   version: string;
-  /** Time limit from the beginning to the head of the answer. */
+  /** Time limit from the start to the head of the answer. */
   timeoutMs: number;
 }
 
 export interface Sending {
   url: string;
-  /** The secrets that sign, opened. */
+  /** The secrets for the signatures, opened. */
   secrets: readonly string[];
   delivery: ClaimedDelivery;
   signal: AbortSignal;
-  /** Asked right before the first byte is sent. */
+  /** Called right before the first byte is sent. False: the delivery must not be sent. */
   maySend: () => boolean;
 }
 
 /**
- * Null: it might not be sent any more, the signal ended it, or this process had no connection left. Its claim ends by
- * itself.
+ * Sends a delivery. Null: `maySend` or the signal stopped it, or this process had no free connection. The claim then
+ * ends by its time.
  */
 export type SendDelivery = (sending: Sending) => Promise<Attempt | null>;
 
-/** Time and bytes for the body of an answer, whose only use is that the connection can be used again. */
+/** Limits for the body of an answer, which is read only so that the connection can be used again. */
 const BODY_MS_MAX = 1000;
 const BODY_BYTES_MAX = 16 * 1024;
 
@@ -77,7 +77,7 @@ export function createSender({ egress, clock, nowMs, version, timeoutMs }: Sende
   };
 }
 
-/** These say nothing about the receiver. */
+/** Failures that say nothing about the receiver. */
 const UNSENT: ReadonlySet<EgressFailure['reason']> = new Set(['withdrawn', 'exhausted']);
 
 function check(

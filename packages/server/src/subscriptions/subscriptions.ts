@@ -1,6 +1,6 @@
 /**
- * The subscriptions as administrators manage them: created, changed, paused, tried with a ping, replayed. Knows neither
- * how changes are read nor who may do this.
+ * The subscriptions as administrators manage them: created, changed, paused, tested with a ping, replayed. Knows
+ * neither how changes are read nor who may call it.
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,7 +24,7 @@ import { type Body, printBody, readBody, readSubscription } from './row.ts';
 import { createSecret, openSecret, readMasterKeyId, sealSecret } from './secrets.ts';
 import type { SendDelivery } from './sender.ts';
 
-/** A subscription with its body opened, except the secrets. */
+/** A subscription with its parsed body. The secrets stay sealed. */
 export interface SubscriptionRecord {
   readonly row: StoredSubscription;
   readonly body: Body;
@@ -36,7 +36,7 @@ export interface SubscriptionsOptions {
   /** Milliseconds since 1970. */
   clock: () => number;
   send: SendDelivery;
-  /** Receives the errors of rows that cannot be read. */
+  /** Called with the errors of rows that cannot be read. */
   onError: (error: unknown) => void;
 }
 
@@ -44,18 +44,21 @@ export interface SubscriptionsOptions {
 export type DescribeReseal = (name: string, masterKeys: { from: string; to: string }) => AuditBatch;
 
 export type AddOutcome = { made: SubscriptionRecord; secret: string } | 'conflict' | 'full';
-/** The answer to a ping; null: nothing could be sent. */
+/** The answer to a ping; null: the ping could not be sent. */
 export type PingOutcome = Attempt | null;
 
-/** An `act` is written in the transaction of the change. Methods reject with a {@link SubscriptionInputError}. */
+/**
+ * The audit record `act` is appended in the transaction of the change. Methods reject with a {@link
+ * SubscriptionInputError}.
+ */
 export interface Subscriptions {
   find(name: string): Promise<SubscriptionRecord | null>;
-  /** Also a row that cannot be read: it can be removed. */
+  /** Also finds a row that cannot be read, so that it can be removed. */
   findRow(name: string): Promise<StoredSubscription | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: SubscriptionListQuery): Promise<SubscriptionRecord[]>;
   add(input: SubscriptionInput, describeAct?: (made: SubscriptionRecord) => AuditBatch): Promise<AddOutcome>;
-  /** What the subscription would be after the changes. */
+  /** The body of the subscription after the changes. Stores nothing. */
   change(record: SubscriptionRecord, changes: SubscriptionChanges): Body;
   update(record: SubscriptionRecord, next: Body, act?: AuditBatch): Promise<Change>;
   setState(
@@ -65,20 +68,23 @@ export interface Subscriptions {
     act?: AuditBatch,
   ): Promise<Change>;
   remove(row: Pick<StoredSubscription, 'id' | 'version'>, act?: AuditBatch): Promise<Change>;
-  /** Adds a new secret. The former one signs for the overlap, too; others no more. */
+  /** Adds a new secret. The former secret also signs during the overlap; older ones are dropped. */
   rotateSecret(record: SubscriptionRecord, overlapMs: number): { next: Body; secret: string };
   /** Sends a delivery of type `ping` now, also while the subscription is paused. */
   ping(record: SubscriptionRecord, act?: AuditBatch): Promise<PingOutcome>;
   listDeliveries(record: SubscriptionRecord, query: DeliveryListQuery): Promise<DeliveryRecord[]>;
   replay(record: SubscriptionRecord, delivery: string, act?: AuditBatch): Promise<Change>;
   replaySince(record: SubscriptionRecord, since: number, act?: AuditBatch): Promise<number>;
-  /** The secrets that sign at this time, the newest first. Throws a `VaultError`. */
+  /** The secrets that are valid at `now`, the newest first. Throws a `VaultError`. */
   openSecrets(row: Pick<StoredSubscription, 'id' | 'name' | 'body'>, now: number): string[];
-  /** Seals under the current master key what others sealed. Returns the number of subscriptions. */
+  /**
+   * Seals again, under the current master key, secrets that another one has sealed. Returns the number of
+   * subscriptions.
+   */
   reseal(describeAct: DescribeReseal): Promise<number>;
 }
 
-/** Members whose change begins anew. */
+/** Members whose change restarts the reading. */
 const RESTARTING = ['instance', 'model', 'domain', 'fields', 'gone', 'key', 'start', 'events'];
 const PAGE_SIZE = 100;
 

@@ -1,4 +1,4 @@
-/** Names in the order of their times: a binary heap, so that one timer serves any number of names. Pure. */
+/** A queue of names ordered by time: a binary heap, so that one timer serves any number of names. Pure. */
 
 interface Entry {
   readonly name: string;
@@ -6,9 +6,9 @@ interface Entry {
 }
 
 export class TimeQueue {
-  /** Each entry is not later than its children, at twice its index plus one and two. */
+  /** The children of an entry, at twice its index plus one and plus two, are not earlier than the entry. */
   readonly #heap: Entry[] = [];
-  /** The entries that count. Others in the heap were replaced or removed. */
+  /** The current entry of each name. Other entries in the heap were replaced or removed. */
   readonly #entries = new Map<string, Entry>();
 
   get size(): number {
@@ -19,7 +19,7 @@ export class TimeQueue {
     return this.#entries.has(name);
   }
 
-  /** Replaces an earlier time of the name. */
+  /** Sets the time of the name, in place of a former one. */
   set(name: string, at: number): void {
     const entry = { name, at };
     this.#entries.set(name, entry);
@@ -43,7 +43,7 @@ export class TimeQueue {
     return this.#heap[0]?.at ?? null;
   }
 
-  /** Removes the name with the earliest time, if that is not after `now`. */
+  /** Removes and returns the name with the earliest time, if that is not after `now`. */
   takeDue(now: number): string | null {
     this.#dropReplaced();
     const first = this.#heap[0];
@@ -107,5 +107,5 @@ export class TimeQueue {
   }
 }
 
-/** Replaced entries that may stay in the heap. */
+/** Maximum surplus of replaced entries in the heap. */
 const HEAP_SURPLUS = 64;

@@ -6,7 +6,7 @@ import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { printBody } from './row.ts';
 
 const SUBSCRIPTIONS = 10_000;
-/** Their rows are read, and they are taken, in slices. */
+/** Turns of the event loop in which the rows are read and the subscriptions are begun, in slices. */
 const SLICES_MAX = 200;
 
 test('thousands of subscriptions that wait for one instance keep no other work waiting', async () => {
@@ -40,11 +40,11 @@ test('thousands of subscriptions that wait for one instance keep no other work w
     return state;
   };
   const blockedMs = await measureBlocking(async (state) => {
-    // All are due now.
+    // All subscriptions are due now.
     state.nowMs = 1000;
     await expect.poll(() => state.readings).toBe(2);
     await passTurns(SLICES_MAX);
   }, prepare);
-  // 25 ms if all are taken at once, and 200 ms if the list is copied for each, on the build machine.
+  // On the build machine: 25 ms if all subscriptions are begun in one turn, and 200 ms if the list is copied for each.
   expect(blockedMs).toBeLessThan(BLOCKED_MS_MAX);
 });

@@ -46,7 +46,7 @@ test('a worker that was closed looks for subscriptions no more', async () => {
   await expect.poll(() => looks).toBeGreaterThan(1);
   await worker.close(0);
   const before = looks;
-  // Several times the delay of a retry.
+  // `expectToStay` waits several times as long as the delay of a retry.
   await expectToStay(() => looks, before);
 });
 
@@ -90,8 +90,8 @@ test('a watched record that is deleted during a reading is gone, and has not lef
     changes: changes.map(([change, id]) => ({ change, id, at: null, record: null })),
     more,
   });
-  // The new record makes the next search for vanished records begin behind the others. Record 7 was never watched,
-  // so that nobody needs to know that it has left.
+  // After the new record 9, the next search for vanished records begins after the other ids. Record 7 was never
+  // watched, so its leaving is not reported.
   const readings = [
     NOTHING,
     tell([['upsert', 9]]),
@@ -156,7 +156,7 @@ describe('during a reading that fails', () => {
     ends.shift()?.();
     await expect.poll(() => readings).toBe(2);
     ends.shift()?.();
-    // Nothing was corrected during the second one. Its pause is 864 seconds.
+    // Nothing was corrected during the second reading. The pause after it is 864 seconds.
     await expect.poll(() => worker.states().reading).toBe(0);
     await expectToStay(() => readings, 2);
     expect(errors).toEqual([]);
@@ -208,12 +208,12 @@ test('a delivery is tried again in its time although the clock was set back mean
   await expect.poll(show).toMatchObject({ state: 'waiting', status: 500 });
   backMs = 3_600_000;
   const before = measured;
-  // The second one has begun after the clock was set back.
+  // The second round began after the clock was set back.
   await expect.poll(() => measured).toBeGreaterThan(before + 1);
-  // The first retry is after five seconds.
+  // The first retry comes after five seconds.
   passedMs = 4999;
   await expectToStay(() => attempts, 1);
-  // Its delay is longer at random.
+  // The delay has a random addition.
   passedMs = 6000;
   await expect.poll(() => attempts).toBe(2);
 });

@@ -1,6 +1,6 @@
 /**
- * Works the subscriptions while this process has their lease: reads changes (poller.ts) and sends deliveries
- * (outbox.ts). Removes old deliveries. A process without subscriptions in its store does nothing.
+ * Reads changes (poller.ts), sends deliveries (outbox.ts) and removes old deliveries, while this process has the lease.
+ * A process whose store has no subscriptions does none of this.
  */
 
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
@@ -17,15 +17,15 @@ import { Poller } from './poller.ts';
 import { type Attempt, LONGEST_DELAY_SECONDS } from './retry-schedule.ts';
 import type { SendDelivery } from './sender.ts';
 
-/** Tests set shorter ones. */
+/** Times of the worker. Tests set shorter ones. */
 export interface WorkerTimes {
   leaseMs: number;
   claimMs: number;
-  /** Time limit of an attempt to send a delivery, to the head of the answer. */
+  /** Time limit of an attempt to send a delivery, up to the head of the answer. */
   sendMs: number;
-  /** A second of intervals, and of delays before another attempt. */
+  /** Duration of one second of the intervals, and of the delays between attempts. */
   secondMs: number;
-  /** How often old deliveries are removed and metrics measured. */
+  /** Interval at which old deliveries are removed and metrics are measured. */
   upkeepMs: number;
 }
 
@@ -46,14 +46,14 @@ export interface WorkerOptions
   /** Identifies this process among those that share the store. */
   owner: string;
   retentionMs: number;
-  /** Ended deliveries that are kept of each subscription. */
+  /** Maximum number of ended deliveries that are kept of each subscription. */
   keptMax: number;
   times: WorkerTimes;
   events: Pick<Events, 'deliveryEnded' | 'subscriptionTroubled'>;
   onError: (error: unknown) => void;
 }
 
-/** For metrics. */
+/** State of the worker for metrics. */
 export interface WorkerStates {
   isLeading: boolean;
   reading: number;
@@ -64,19 +64,22 @@ export interface WorkerStates {
 export interface SubscriptionWorker {
   start(): void;
   states(): WorkerStates;
-  /** Ends what runs within this time, and gives the lease up. */
+  /** Ends running work within `graceMs`, and releases the lease. */
   close(graceMs: number): Promise<void>;
 }
 
 const PRUNED_MAX = 1000;
-/** Metrics show so many subscriptions. */
+/** Maximum number of subscriptions in metrics. */
 const MEASURED_MAX = 10_000;
 const SEARCH_RETRY_SECONDS = 5;
-/** Smaller corrections of the clock do not matter. */
+/** Smaller corrections of the clock are ignored. */
 const SET_BACK_MS_MIN = 1000;
-/** In intervals of `upkeepMs`. A process that measured its clock longer ago does not know what others have done. */
+/**
+ * Number of intervals `upkeepMs` for which a measurement of the clock counts. A process with an older one does not know
+ * whether another process has advanced the waits.
+ */
 const REMEMBERED = 2;
-/** The lease of the process that has advanced the waits. It lasts longer than any other one remembers. */
+/** The lease of the process that has advanced the waits. It lasts longer than any measurement counts. */
 const ADVANCED = 'subscriptions-advanced';
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
@@ -139,10 +142,10 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     onError,
   });
   let backlogs: readonly SubscriptionBacklog[] = [];
-  /** By how much the clock is ahead of the monotonic one, and when that was measured. */
+  /** Difference between the clock and the monotonic clock, and the time at which it was measured. */
   let aheadMs = clock() - nowMs();
   let measuredMs = nowMs();
-  /** By how much waits must end earlier. */
+  /** Time by which waits must still be shortened. */
   let owedMs = 0;
   let upkeep: PeriodicTask | undefined;
   let isClosed = false;
@@ -156,7 +159,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     upkeep?.run();
   }
 
-  /** A process whose store has no subscriptions asks for no lease. */
+  /** Acquires the lease only if the store has a subscription. */
   async function lookForSubscriptions(): Promise<void> {
     if (isNeeded || isClosed) return;
     const found = await subscriptions.list({ after: null, limit: 1 });
@@ -169,7 +172,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   async function keepUp(): Promise<void> {
     const aheadNowMs = clock() - nowMs();
     const backMs = Math.round(aheadMs - aheadNowMs);
-    // What happened before is too long ago to tell whether another process has advanced the waits.
+    // After an older measurement, this process cannot know whether another one has advanced the waits.
     const isKnown = nowMs() - measuredMs < times.upkeepMs * REMEMBERED;
     aheadMs = aheadNowMs;
     measuredMs = nowMs();
@@ -182,22 +185,22 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     if (owedMs > 0) await advanceWaits();
     const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
     await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
-    // What is due may be due earlier now.
+    // Deliveries may be due earlier now.
     outbox.wake();
     backlogs = await subscriptions.measure(MEASURED_MAX);
     const before = clock() - options.retentionMs;
     while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);
   }
 
-  /** Does nothing if another process, which had the lease before, has done so. */
+  /** Advances the waits, unless another process that had the lease before has done so. */
   async function advanceWaits(): Promise<void> {
     const ttlMs = times.upkeepMs * (REMEMBERED + 1);
     if (await store.leases.acquire(ADVANCED, owner, ttlMs, ttlMs + SET_BACK_MS_MIN)) {
       try {
-        // What is due sooner may have been stored since the clock was set back.
+        // Waits that end sooner may be from after the clock was set back.
         await subscriptions.advanceWaits(clock() + times.claimMs, owedMs);
       } catch (error) {
-        // If it may have been done, a second time would send too early.
+        // The waits may have been advanced: a second time would send too early.
         if (error instanceof UnknownOutcomeError) owedMs = 0;
         throw error;
       }
@@ -210,7 +213,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     searching ??= lookForSubscriptions()
       .catch((error: unknown) => {
         onError(error);
-        // No change may follow that would cause another search.
+        // Retries, because no further change may come that starts another search.
         if (!isClosed) searchTimer = setTimeout(search, SEARCH_RETRY_SECONDS * times.secondMs).unref();
       })
       .finally(() => {
@@ -250,7 +253,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   };
 }
 
-/** Part of a claim from the head of an answer to the record of the attempt. */
+/** Fraction of a claim that is reserved for the time from the head of an answer to the record of the attempt. */
 const ENDING = 1 / 6;
 
 function describeAttempt(

@@ -1,20 +1,20 @@
 /**
- * Subjects that an administrator has denied: their tokens are refused, within a second in every process. While the
- * store is unavailable, what was known of a subject stays usable for a limited time, as for keys.
+ * Subjects that an administrator has denied: every process refuses their tokens within a second. While the store is
+ * unavailable, cached answers stay usable for a limited time, as with keys.
  */
 import { FreshCache } from '../stores/fresh-cache.ts';
 import type { Store } from '../stores/ports/store.ts';
 
-/** Subjects in memory, denied or not. About 5 MB when full. Beyond it, each call costs one store lookup. */
+/** Maximum number of cached subjects, denied or not: about 5 MB. With more, a call may cost one store lookup. */
 const CACHED_MAX = 10_000;
 
 export interface DeniedSubjects {
-  /** `id` is that of the client. Rejects if the store fails and nothing is known of the subject. */
+  /** `id` is the id of the client. Rejects if the store fails and the answer is not cached. */
   isDenied(id: string): Promise<boolean>;
   close(): void;
 }
 
-/** Almost no subject is denied, so that the answer is kept for those too. */
+/** Whether a subject is denied. Almost none is, so the answer is also cached for subjects that are not denied. */
 interface Decision {
   readonly isDenied: boolean;
 }

@@ -5,9 +5,9 @@ import { readValue } from '@erp-proxy/json';
 import type { Issuer } from './issuer.ts';
 import { type KeySet, KeySetError, readKeySet } from './key-set.ts';
 
-/** For both requests together. */
+/** Time limit for both requests together. */
 const TIMEOUT_MS = 10_000;
-/** Key sets of common providers have 2 to 20 KiB. */
+/** Maximum size of a document. Key sets of common providers have 2 to 20 KiB. */
 const BYTES_MAX = 256 * 1024;
 
 /** Rejects with a {@link KeySetError}, whose message is for the operator's log. */
@@ -18,18 +18,21 @@ export async function fetchKeys(issuer: Issuer, egress: EgressDispatcher): Promi
   return readKeySet(await get(url));
 }
 
-/** OpenID Connect Discovery 1.0 section 4. */
+/** URL of the configuration by OpenID Connect Discovery 1.0 section 4. */
 function nameConfiguration(issuer: string): string {
   return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }
 
-/** The trust is for what the operator named. The configuration of the issuer must not extend it to other servers. */
+/** `trust` applies to servers that the operator named. The configuration of the issuer must not extend it to others. */
 function chooseTrust(url: string, { url: issuer, jwksUrl, trust }: Issuer): EgressTrust | null {
   const isNamed = url === jwksUrl || URL.parse(url)?.origin === URL.parse(issuer)?.origin;
   return isNamed ? trust : null;
 }
 
-/** The configuration must be that of the issuer: another one could name keys of its own (section 4.3). */
+/**
+ * Reads the URL of the keys. The configuration must name the issuer: that of another issuer could name its own keys
+ * (section 4.3).
+ */
 function readKeysUrl(bytes: Uint8Array, issuer: string): string {
   let found: unknown;
   try {

@@ -1,19 +1,22 @@
 /**
- * The keys of one issuer in memory. They are read again at intervals, and when a token names a key that is not known.
- * While the issuer cannot be reached, the last keys stay usable for a limited time. Does not know what a token is.
+ * The keys of one issuer in memory. They are read again at intervals, and when a token names an unknown key. While the
+ * issuer cannot be reached, the last keys stay usable for a limited time. Does not know what a token is.
  */
 import type { KeySet } from './key-set.ts';
 
-/** Keys of this age are read again in the background. */
+/** Age from which keys are read again in the background. */
 const REFRESH_MS = 600_000;
 /**
- * Keys of this age are not used before they are read again, unless the issuer cannot be reached: nobody used them for a
- * while. A key that the issuer has withdrawn stays accepted for this time at most.
+ * Age from which keys must be read again before use, unless the issuer cannot be reached. Keys get so old only if no
+ * token came for a while. A key that the issuer has withdrawn is accepted for this time at most.
  */
 const UNREAD_MS = 2 * REFRESH_MS;
-/** Longer than most outages of a provider, and short enough for withdrawn keys to be refused on the same day. */
+/**
+ * Maximum age of usable keys: longer than most outages of a provider, and short enough that withdrawn keys are refused
+ * on the same day.
+ */
 const STALE_MS = 4 * 3_600_000;
-/** Callers can make up names of keys: the issuer is asked once in this time at most. */
+/** Minimum time between two requests to the issuer, because callers can make up names of keys. */
 const COOL_DOWN_MS = 10_000;
 
 export interface IssuerKeysOptions {
@@ -36,29 +39,29 @@ export class IssuerKeys {
     this.#options = options;
   }
 
-  /** The usable keys; null if there are none. Old ones are read again in the background. */
+  /** The usable keys; null if there are none. Old keys are read again in the background. */
   get current(): KeySet | null {
     const age = this.#options.nowMs() - this.#readAt;
     if (age >= REFRESH_MS) void this.refresh();
     return age < STALE_MS ? this.#keys : null;
   }
 
-  /** Why the keys could not be read the last time; null if they could. */
+  /** Reason why the last reading of the keys failed; null if it succeeded. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Reads keys that are too old to be used. Undefined if there is nothing to wait for. Never rejects. */
+  /** Reads the keys again if they are too old for use. Undefined if there is nothing to wait for. Never rejects. */
   prepare(): Promise<void> | undefined {
     const age = this.#options.nowMs() - this.#readAt;
-    // During an outage no caller waits while old keys are usable.
+    // During an outage, no caller waits while old keys are usable.
     const isTooOld = age >= STALE_MS || (age >= UNREAD_MS && this.#failure === null);
     return isTooOld ? this.refresh() : undefined;
   }
 
   /**
-   * Reads the keys again, unless this was tried a moment ago. Simultaneous callers share one reading. Never rejects:
-   * afterwards `current` has what there is.
+   * Reads the keys again, unless they were read a moment ago. Simultaneous callers share one reading. Never rejects:
+   * `current` then has the newest keys that could be read.
    */
   refresh(): Promise<void> {
     if (this.#reading !== null) return this.#reading;

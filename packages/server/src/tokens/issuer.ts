@@ -1,39 +1,39 @@
-/** The identity providers whose tokens are accepted, and which policy a token gets. Pure. */
+/** The identity providers whose tokens are accepted, and the policies that tokens get. Pure. */
 
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { CompiledPolicy } from '@erp-proxy/policy';
 
 /** An identity provider, as `auth.issuers` describes it. */
 export interface Issuer {
-  /** Short name. It begins the id of each client, and is the label of metrics. */
+  /** Short name: the beginning of the id of each client, and the label in metrics. */
   readonly name: string;
-  /** The claim `iss` of its tokens, compared as text. */
+  /** The claim `iss` of tokens of this provider, compared as text. */
   readonly url: string;
-  /** A token must be for one of these: its claim `aud` names it. */
+  /** The claim `aud` of a token must name one of these. */
   readonly audience: readonly string[];
-  /** Where its public keys are; null: as its OpenID configuration says. */
+  /** URL of the public keys; null: the OpenID configuration of the provider says it. */
   readonly jwksUrl: string | null;
   readonly algorithms: readonly string[];
-  /** Tolerance for clocks that differ. */
+  /** Tolerance for differences between clocks. */
   readonly clockSkewSeconds: number;
-  /** Tokens that are valid for longer are refused. */
+  /** Maximum lifetime of a token. A longer one is refused. */
   readonly maxLifetimeSeconds: number;
-  /** Each token needs all of them. */
+  /** Scopes that each token needs. */
   readonly scopes: readonly string[];
-  /** How the provider is reached; null: like any other server. */
+  /** Describes how the provider is reached; null: like any other server. */
   readonly trust: EgressTrust | null;
   readonly rules: readonly PolicyRule[];
 }
 
-/** Gives a policy to tokens with a claim. */
+/** A rule that gives a policy to tokens with a claim. */
 export interface PolicyRule {
-  /** Path of the claim; null: any token. */
+  /** Path of the claim; null: the rule matches every token. */
   readonly claim: readonly string[] | null;
   readonly isMatch: (value: ClaimValue) => boolean;
   readonly policy: GrantedPolicy;
 }
 
-/** A policy with its JSON text, by which two of them are compared. */
+/** A policy and its JSON text, by which policies are compared. */
 export interface GrantedPolicy {
   readonly compiled: CompiledPolicy;
   readonly text: string;
@@ -42,7 +42,7 @@ export interface GrantedPolicy {
 export type ClaimValue = string | number | boolean;
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The first rule that matches; null if none does. */
+/** The first rule that matches the claims; null if none does. */
 export function findRule({ rules }: Pick<Issuer, 'rules'>, claims: Claims): PolicyRule | null {
   const found = rules.find(
     ({ claim, isMatch }) => claim === null || readClaim(claims, claim).some((value) => isMatch(value)),
@@ -50,16 +50,16 @@ export function findRule({ rules }: Pick<Issuer, 'rules'>, claims: Claims): Poli
   return found ?? null;
 }
 
-/** The required scopes that the token does not have. */
+/** The required scopes that the token lacks. */
 export function listMissingScopes({ scopes }: Pick<Issuer, 'scopes'>, claims: Claims): string[] {
   const given = [...readClaim(claims, ['scope']), ...readClaim(claims, ['scp'])];
   return scopes.filter((scope) => !given.includes(scope));
 }
 
-/** Claims that have several values in one text, separated by blanks (RFC 8693 section 4.2; `scp` is Microsoft's). */
+/** Claims that have several values in one text, separated by spaces (RFC 8693 section 4.2; `scp` is from Microsoft). */
 const SEPARATED_CLAIMS = new Set(['scope', 'scp']);
 
-/** The values of a claim: one, or the entries of a list. Objects and nested lists are none. */
+/** The values of a claim: a single one, or the entries of a list. Objects and nested lists do not count. */
 function readClaim(claims: Claims, path: readonly string[]): ClaimValue[] {
   let value: unknown = claims;
   for (const name of path) {

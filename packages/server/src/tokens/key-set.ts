@@ -1,18 +1,18 @@
 /**
  * The public keys of an issuer, from a JSON Web Key Set (RFC 7517). Keeps only keys that can verify signatures safely:
- * no symmetric keys, no private parts, no RSA keys under 2048 bits. Knows neither HTTP nor when keys are read.
+ * no symmetric keys, no private parts, no RSA keys below 2048 bits. Knows neither HTTP nor when keys are read.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
 import { readValue } from '@erp-proxy/json';
 import { calculateJwkThumbprint, createLocalJWKSet, exportJWK, type JWK, type JWTVerifyGetKey } from 'jose';
 
-/** More keys than any provider has. Each costs time when it is read. */
+/** Maximum number of keys, more than any provider has. Each key takes time to read. */
 const KEYS_MAX = 100;
-/** Other callers run after so many. */
+/** Number of keys that are read without a pause. */
 const KEYS_AT_ONCE = 20;
 const RSA_BITS_MIN = 2048;
-/** Beyond it, one verification takes milliseconds. */
+/** Maximum length of an RSA key. With a longer one, a verification takes milliseconds. */
 const RSA_BITS_MAX = 8192;
 const EXPONENT_BYTES_MAX = 4;
 const KEY_ID_LENGTH_MAX = 256;
@@ -34,7 +34,7 @@ export class KeySetError extends Error {
 
 /** Rejects with a {@link KeySetError}. */
 export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
-  // Some providers list a key twice, and a token that names it would match two keys.
+  // Some providers list a key twice. A token that names it would then match two keys.
   const found = new Map<string, JWK>();
   const pauseAfter = createPauses(KEYS_AT_ONCE);
   for (const given of listKeys(bytes)) {
@@ -43,7 +43,7 @@ export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
     if (key !== null) found.set(JSON.stringify(key), key);
   }
   const keys = [...found.values()].filter(({ alg, ...others }) => {
-    // The same key without an algorithm verifies all that this one verifies.
+    // The same key without an algorithm verifies everything that this one verifies.
     return alg === undefined || !found.has(JSON.stringify(others));
   });
   if (keys.length === 0) throw new KeySetError('the key set has no key that can verify signatures');
@@ -55,7 +55,7 @@ export async function readKeySet(bytes: Uint8Array): Promise<KeySet> {
   };
 }
 
-/** Identifies a key whatever its `kid` (RFC 7638). */
+/** Returns the thumbprint, which identifies a key whatever its `kid` (RFC 7638). */
 export async function nameKey(key: Parameters<typeof exportJWK>[0]): Promise<string> {
   return calculateJwkThumbprint(await exportJWK(key));
 }
@@ -73,7 +73,7 @@ function listKeys(bytes: Uint8Array): readonly unknown[] {
   return keys;
 }
 
-/** The public members of a usable key; null if the key is of another kind, such as one for encryption. */
+/** The public members of a usable key; null if the key has another purpose, such as encryption. */
 function readKey(given: unknown): JWK | null {
   if (typeof given !== 'object' || given === null) return null;
   const { kty, use, alg, kid, key_ops, crv, n, e, x, y } = given as Record<string, unknown>;
@@ -90,8 +90,8 @@ function readKey(given: unknown): JWK | null {
 }
 
 /**
- * Some providers write a leading zero byte or omit it, against RFC 7518 section 6. A thumbprint is that of the key only
- * if its members have the one form. Null if they are those of no key, such as a point that is not on the curve.
+ * Rewrites the members in canonical form, which a thumbprint needs: some providers add or omit a leading zero byte,
+ * against RFC 7518 section 6. Null if the members are not a key, such as a point that is not on the curve.
  */
 function canonicalize(members: Record<string, unknown>, named: Pick<JWK, 'kid' | 'alg'>): JWK | null {
   try {

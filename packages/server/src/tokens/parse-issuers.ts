@@ -1,6 +1,6 @@
 /**
- * Reads `auth.issuers` and `auth.policies` as an operator wrote them, and reports all errors at once, each with its
- * path. Nothing is guessed: a rule that can never apply is an error.
+ * Parses `auth.issuers` and `auth.policies` as an operator wrote them, and reports all errors at once, each with its
+ * path. Guesses nothing: a rule that can never apply is an error.
  */
 
 import { compileGlob, cutText, type Policy } from '@erp-proxy/contract';
@@ -24,7 +24,7 @@ export interface AuthSettings {
   readonly policies: Members;
 }
 
-/** Signatures that need the private key of the issuer. HMAC and `none` cannot be chosen. */
+/** Algorithms of signatures that need the private key of the issuer. HMAC and `none` cannot be chosen. */
 export const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -41,10 +41,10 @@ const PATH_STEPS_MAX = 8;
 const URL_LENGTH_MAX = 1000;
 const DAY_SECONDS = 86_400;
 
-/** A name begins the id of a client, which `/` separates from the subject. */
+/** The id of a client begins with the name of its issuer, and `/` separates it from the subject. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const NAME_RULE = 'must be 1 to 32 lower-case letters, digits and "-", such as corp';
-/** RFC 6749 section 3.3. */
+/** The form of a scope (RFC 6749 section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const audienceKind = texts('', () => null);
@@ -54,7 +54,7 @@ const algorithmsKind = texts('', (text) =>
 const scopesKind = texts('', (text) => (SCOPE.test(text) ? null : 'must be one scope, without blanks'));
 const allowPrivateKind = flag('');
 
-/** Errors are lines that begin with the name of the setting. */
+/** Each error is a line that begins with the name of the setting. */
 export function parseIssuers({ issuers, policies }: AuthSettings): { issuers: Issuer[]; errors: string[] } {
   const errors: string[] = [];
   const report: Report = (path, message) => void errors.push(`auth.${path}: ${message}`);
@@ -124,7 +124,7 @@ function reportMissing(path: string, message: string, report: Report): [] {
   return [];
 }
 
-/** The text as it is: a token names its issuer in the same characters. */
+/** Returns the text unchanged: a token names its issuer in the same characters. */
 function readUrl(
   given: unknown,
   path: string,
@@ -202,7 +202,7 @@ function readRule(
   return policy === null || claim === undefined ? null : { claim, isMatch, policy };
 }
 
-/** Undefined if it is wrong. */
+/** Null: the rule has no claim. Undefined: the claim is invalid. */
 function readClaimPath(given: unknown, path: string, report: Report): string[] | null | undefined {
   if (given === undefined) return null;
   const steps = typeof given === 'string' ? [given] : given;

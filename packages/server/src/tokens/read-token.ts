@@ -1,27 +1,27 @@
 /**
- * Reads the parts of a JSON Web Token (RFC 7519) before its signature is verified. Accepts only what one reader can
- * understand in one way: canonical base64url, and objects without duplicate members. Pure.
+ * Reads the parts of a JSON Web Token (RFC 7519) before its signature is verified. Accepts only texts that all parsers
+ * read in the same way: canonical base64url, and objects without duplicate members. Pure.
  */
 import { readValue } from '@erp-proxy/json';
 import type { Claims } from './issuer.ts';
 
-/** Larger tokens are refused unread. Common ones have 1 to 3 KiB. */
+/** Maximum length of a token. Common ones have 1 to 3 KiB. */
 const TOKEN_LENGTH_MAX = 8 * 1024;
-/** Three parts; the signature of none may be empty. */
+/** Three parts. The signature may not be empty, as it is with the algorithm `none`. */
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 export interface ReadToken {
   readonly header: Claims;
-  /** Not to be trusted before the signature is verified. */
+  /** Must not be trusted before the signature is verified. */
   readonly claims: Claims;
 }
 
-/** True if the text has the form of a token. A client key has none of its dots. */
+/** True if the text has the form of a token. A client key has no dots. */
 export function isTokenForm(text: string): boolean {
   return text.length <= TOKEN_LENGTH_MAX && FORM.test(text);
 }
 
-/** Null if a part is not canonical, not JSON, not an object, or names a member twice. */
+/** Null if a part is not canonical, not JSON, not an object, or has a duplicate member. */
 export function readToken(text: string): ReadToken | null {
   const [head = '', body = '', signature = ''] = text.split('.');
   const header = readPart(head);
@@ -40,7 +40,7 @@ function readPart(part: string): Claims | null {
   }
 }
 
-/** Null if other texts decode to the same bytes: each token then has one text. */
+/** Null if another text decodes to the same bytes: each token then has only one text. */
 function decode(part: string): Buffer | null {
   const bytes = Buffer.from(part, 'base64url');
   return bytes.toString('base64url') === part ? bytes : null;

@@ -23,7 +23,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const SKEW = 60;
 const key = makeKey('first');
 
-/** Opens tokens of one issuer; `more` are changes of its settings. */
+/** Opens tokens of one issuer. `more`: changes of its settings. */
 async function open(more: Record<string, unknown> = {}, keys = [key]) {
   const issuer = closeAfterTest(await startIssuer(keys));
   const time = { now: NOW, nowMs: 0 };
@@ -165,7 +165,7 @@ test('refuses `none`, symmetric and unlisted algorithms, with every header that 
   ]) {
     expect(await check(signToken(stranger, claims(), header))).toBe('invalid');
   }
-  // The same claims with the right key are accepted, also without its name.
+  // The same claims are accepted if the right key signs them, even without its name.
   expect(await check(signToken(key, claims(), { kid: undefined }))).toBe('corp/ada');
 });
 
@@ -344,7 +344,7 @@ test('keys are rotated: a new one is found at once, a withdrawn one is refused w
   issuer.keys = [next];
   time.nowMs += 10_000;
   expect(await check(signToken(next, claims()))).toBe('corp/ada');
-  // The new key set lacks the old key.
+  // The new key set does not have the old key.
   expect(await check(old)).toBe('invalid');
   expect('refused' in client || (await tokens.renew(client))).toMatchObject({ why: 'revoked' });
   issuer.keys = [key];
@@ -415,7 +415,7 @@ test('a key that its provider writes with a leading zero, or without one, is the
   expect('refused' in client || (await tokens.renew(client))).toBe(client);
 });
 
-/** A key whose coordinate begins with a zero byte, which its provider omits. */
+/** Makes a key whose coordinate begins with a zero byte, which its provider omits. */
 function makeShortKey() {
   for (let index = 0; ; index++) {
     const made = makeKey(`short ${index}`, 'ES256');

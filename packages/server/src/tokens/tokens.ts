@@ -1,7 +1,7 @@
 /**
- * Authenticates tokens of identity providers: JSON Web Tokens (RFC 7519) as bearer tokens, verified as RFC 8725 and
- * RFC 9068 recommend. The reason for which a token is refused is for the operator's log only. Knows neither HTTP nor
- * the meaning of a policy.
+ * Authenticates tokens of identity providers: JSON Web Tokens (RFC 7519) as bearer tokens, verified as RFC 8725 and RFC
+ * 9068 recommend. The reason why a token is refused is for the operator's log only. Knows neither HTTP nor the meaning
+ * of a policy.
  */
 
 import { hash } from 'node:crypto';
@@ -19,15 +19,15 @@ import { IssuerKeys } from './issuer-keys.ts';
 import { nameKey } from './key-set.ts';
 import { isTokenForm, readToken } from './read-token.ts';
 
-/** About 10 MB when full. Beyond it, a call costs one verification. */
+/** Maximum number of verified tokens in memory: about 10 MB. With more, a call may cost one verification. */
 const VERIFIED_MAX = 10_000;
-/** Types of tokens that are made for other purposes, such as `logout+jwt`, must not be accepted (RFC 8725 3.11). */
+/** Accepted types. Tokens for other purposes, such as `logout+jwt`, must not be accepted (RFC 8725 3.11). */
 const TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
-/** A subject is shown in the log and the audit, and is part of names. OpenID Connect allows 255 ASCII characters. */
+/** The form of a subject, which appears in the log, the audit and names. OpenID Connect allows 255 ASCII characters. */
 const SUBJECT = /^[\x21-\x7e]{1,255}$/;
 /** Maximum number of keys that are tried for a token that names none. Anyone can send such tokens. */
 const KEYS_TRIED_MAX = 5;
-/** Longer parts of an unverified token are cut in the log. */
+/** Maximum length of a part of an unverified token in the log. */
 const SHOWN_LENGTH_MAX = 200;
 
 export interface TokensOptions {
@@ -38,12 +38,12 @@ export interface TokensOptions {
   clock: () => number;
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** The keys of an issuer could not be read. */
+  /** Called when the keys of an issuer could not be read. */
   onFailure: (issuer: string, error: unknown) => void;
 }
 
 export interface Tokens {
-  /** Authenticates a text that has the form of a token by these tokens, any other one by `keys`. */
+  /** Returns clients that authenticate a text in the form of a token here, and any other text with `keys`. */
   joinTo(keys: Clients): Clients;
   /** Rejects if the store fails. */
   authenticate(text: string): Promise<Client | RefusedToken>;
@@ -51,7 +51,7 @@ export interface Tokens {
   renew(client: Client): Promise<Client | RefusedToken> | null;
   /** Reads the keys of all issuers, so that the first token need not wait. Never rejects. */
   readKeys(): Promise<void>;
-  /** Each issuer, and why its keys could not be read the last time; null if they could. */
+  /** Each issuer, with the reason why the last reading of its keys failed; null if it succeeded. */
   states(): { issuer: string; failure: string | null }[];
   close(): void;
 }
@@ -62,7 +62,7 @@ interface KnownIssuer {
   readonly keys: IssuerKeys;
 }
 
-/** A client whose token was verified, and what its validity depends on. */
+/** A client whose token was verified, and the issuer and key on which its validity depends. */
 interface TokenClient extends Client {
   readonly token: { readonly from: KnownIssuer; readonly signedBy: string };
 }
@@ -80,7 +80,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return [issuer.url, { issuer, keys }];
     }),
   );
-  /** By SHA-256 of the token, so that the memory has no text that could be used. */
+  /** The clients of verified tokens, by the SHA-256 of the token, so that no usable token stays in memory. */
   const verified = new LRUCache<string, TokenClient>(atMost(VERIFIED_MAX));
   const verifications = new SingleFlight<Client | RefusedToken>();
 
@@ -104,7 +104,9 @@ export function createTokens(options: TokensOptions): Tokens {
     return (await check(client)) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
   }
 
-  /** Null if the key that signed the token is no longer among those of the issuer. */
+  /**
+   * Checks a verified client again. Null if the key that signed the token is no longer among the keys of the issuer.
+   */
   async function check(client: TokenClient): Promise<Client | RefusedToken | null> {
     const { key, token } = client;
     if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
@@ -169,7 +171,7 @@ export function createTokens(options: TokensOptions): Tokens {
         revokedAt: null,
         lastUsedAt: null,
         replaces: null,
-        // Tokens of one subject can have different policies. What is kept for one policy is not for another.
+        // Tokens of one subject can have different policies, which the version tells apart.
         version: issuer.rules.indexOf(rule) + 1,
       },
       policy: policy.compiled,
@@ -194,12 +196,12 @@ export function createTokens(options: TokensOptions): Tokens {
   };
 }
 
-/** There are no usable keys of the issuer. */
+/** No keys of the issuer are usable. */
 class KeysAwayError extends Error {
   override readonly name = 'KeysAwayError';
 }
 
-/** Asks the issuer again if the signature is wrong: an issuer that does not name its keys may have replaced them. */
+/** Reads the keys again if the signature is wrong: an issuer that does not name its keys may have replaced them. */
 async function verifyWithNewKeys(text: string, from: KnownIssuer, options: JWTVerifyOptions) {
   const { keys } = from;
   const before = keys.current;
@@ -214,8 +216,8 @@ async function verifyWithNewKeys(text: string, from: KnownIssuer, options: JWTVe
 }
 
 /**
- * Tries each key that fits if the token does not name one: `kid` is optional (RFC 7515 section 4.1.4), and while an
- * issuer replaces its key it has two. If too many fit, none is tried, so that the order of the keys decides nothing.
+ * If the token names no key, tries each suitable one: `kid` is optional (RFC 7515 section 4.1.4), and an issuer has two
+ * keys while it replaces one. If too many keys are suitable, none is tried, so that their order has no effect.
  */
 async function verifyWithKnownKeys(text: string, from: KnownIssuer, options: JWTVerifyOptions) {
   try {
@@ -236,7 +238,7 @@ async function verifyWithKnownKeys(text: string, from: KnownIssuer, options: JWT
   }
 }
 
-/** Asks the issuer again if the token names a key that is not known. */
+/** Finds the key of a token. Reads the keys again if the token names an unknown one. */
 function findKey({ keys }: KnownIssuer): JWTVerifyGetKey {
   return async (header, token) => {
     await keys.prepare();
@@ -252,7 +254,7 @@ function findKey({ keys }: KnownIssuer): JWTVerifyGetKey {
   };
 }
 
-/** The error of a header, before any key is looked up; null if there is none. jose checks the algorithm. */
+/** The error of a header, before a key is looked up; null if there is none. jose checks the algorithm. */
 function findHeaderError({ typ, crit, kid }: Claims): string | null {
   if (crit !== undefined) return 'its header has `crit`, and no extension is known';
   if (kid !== undefined && typeof kid !== 'string') return 'its `kid` is not a text';
@@ -271,14 +273,14 @@ function findClaimError({ exp, iat, cnf }: JWTPayload, issuer: Issuer, now: numb
   return `it is valid for longer than maxLifetimeSeconds, ${issuer.maxLifetimeSeconds}`;
 }
 
-/** Null if the subject is missing or not printable. A name has no `/`, so that no two pairs give one id. */
+/** Null if the subject is missing or not printable. The name of an issuer has no `/`, so no two pairs give one id. */
 function nameClient({ name }: Issuer, { sub }: JWTPayload): string | null {
   return typeof sub === 'string' && SUBJECT.test(sub) ? `${name}/${sub}` : null;
 }
 
 function explainFailure(error: unknown, from: KnownIssuer): RefusedToken {
   if (error instanceof KeysAwayError) return refuseAway(from);
-  // The signature is verified before the claims, so that the subject of an expired token is known.
+  // The signature was verified before the claims, so the subject of an expired token can be trusted.
   if (error instanceof errors.JWTExpired) {
     return refuse('expired', 'it has expired', nameClient(from.issuer, error.payload));
   }
@@ -301,7 +303,7 @@ function isTokenClient(client: Client): client is TokenClient {
   return 'token' in client;
 }
 
-/** A value of an unverified token, for the log. */
+/** Prints a value of an unverified token for the log. */
 function show(value: unknown): string {
   return cutText(JSON.stringify(value) ?? 'none', SHOWN_LENGTH_MAX);
 }

@@ -1,5 +1,5 @@
 /**
- * Traces by the SDK of OpenTelemetry: samples them, keeps ended spans in a bounded queue, and exports them in the
+ * Traces with the SDK of OpenTelemetry: samples them, keeps ended spans in a bounded queue, and exports them in the
  * background. Loaded only if traces are on. Knows no steps of a call.
  */
 
@@ -24,9 +24,9 @@ import { TracedOneCall, TracedSeveralCalls } from './traced-request.ts';
 
 export interface TracingOptions extends ExportNotices {
   settings: OtlpOptions & {
-    /** Null: that of the attributes, or `erp-proxy`. */
+    /** Name of the service; null: the name in `resourceAttributes`, or else `erp-proxy`. */
     serviceName: string | null;
-    /** Texts `name=value` with %-escapes. */
+    /** Texts `name=value`, with %-escapes. */
     resourceAttributes: readonly string[];
     sampler: string;
     sampleRatio: number;
@@ -42,15 +42,15 @@ export interface TracingOptions extends ExportNotices {
 }
 
 export interface OpenTracing extends Tracing {
-  /** Exports the spans that wait, for at most this time. Never rejects. */
+  /** Exports the waiting spans, for at most `timeoutMs`. Never rejects. */
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Spans that wait for their export. Beyond it, further ones are lost. A span takes about 2 KB. */
+/** Maximum number of spans that wait for their export. Further spans are lost. A span takes about 2 KB. */
 const WAITING_MAX = 2048;
-/** Encoding this many takes a few milliseconds. */
+/** Number of spans in one export. Encoding them takes a few milliseconds. */
 const EXPORTED_AT_ONCE = 256;
-/** A value may be a name that the caller made up. */
+/** Maximum length of an attribute, which may be a name that the caller made up. */
 const VALUE_LENGTH_MAX = 256;
 
 export function openTracing(options: TracingOptions): OpenTracing {
@@ -71,7 +71,7 @@ export function openTracing(options: TracingOptions): OpenTracing {
         exporter,
         maxQueueSize: WAITING_MAX,
         maxExportBatchSize: EXPORTED_AT_ONCE,
-        // The exporter has a limit of its own. This one must not end before it.
+        // The exporter has its own limit, which must end first.
         exportTimeoutMillis: settings.timeoutMs + 1000,
       }),
     ],
@@ -79,7 +79,7 @@ export function openTracing(options: TracingOptions): OpenTracing {
   const tracer: Tracer = provider.getTracer('erp-proxy', version);
   return {
     startRequest({ requestId, startedMs, traceparent, name }) {
-      // One offset for all spans of a request: they stay in order when the system clock is set.
+      // One offset for all spans of a request, so that they stay in order if the system clock is set.
       const offsetMs = clock() - nowMs();
       const toWallClock = (ms: number) => offsetMs + ms;
       const tools = { tracer, nowMs, toWallClock };
@@ -108,7 +108,7 @@ export function openTracing(options: TracingOptions): OpenTracing {
   };
 }
 
-/** The names are those of OTEL_TRACES_SAMPLER. */
+/** Creates the sampler with a name of OTEL_TRACES_SAMPLER. */
 function chooseSampler(name: string, ratio: number): Sampler {
   const prefix = 'parentbased_';
   if (name.startsWith(prefix)) {

@@ -1,6 +1,6 @@
 /**
- * Sends ended spans to the collector by OTLP over HTTP: the official encoding, carried by the egress dispatcher as
- * every outgoing byte. Its failures never reach a call.
+ * Sends ended spans to the collector by OTLP over HTTP: the official encoding, sent by the egress dispatcher as all
+ * outgoing requests. Its failures never affect a call.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -14,27 +14,30 @@ import { readPairs } from './read-pairs.ts';
 export interface OtlpOptions {
   /** URL of the collector. A URL without a path gets `/v1/traces`. */
   endpoint: string;
-  /** Texts `name=value` with %-escapes. */
+  /** Texts `name=value`, with %-escapes. */
   headers: readonly string[];
   /** `http/json` or `http/protobuf`. */
   protocol: string;
   /** `none` or `gzip`. */
   compression: string;
-  /** Time limit of an export with its retries. */
+  /** Time limit of an export including its retries. */
   timeoutMs: number;
 }
 
 /** Called once at the beginning and at the end of an outage. */
 export interface ExportNotices {
   onFailure: (reason: string) => void;
-  /** `lost`: number of spans that were not delivered meanwhile. */
+  /** `lost`: number of spans that were not delivered during the outage. */
   onRecovery: (lost: number) => void;
 }
 
 type Outcome = { isDelivered: true } | { isDelivered: false; reason: string; isRetried: boolean };
 
 const compress = promisify(gzip);
-/** An answer of a collector has some bytes. A longer one is not read, which closes its connection. */
+/**
+ * Maximum size of an answer. A collector usually sends some bytes. A longer answer is not read, which closes its
+ * connection.
+ */
 const ANSWER_BYTES_MAX = 64 * 1024;
 const FIRST_RETRY_MS = 500;
 /** Status codes after which OTLP asks for a retry. */
@@ -47,7 +50,7 @@ export class OtlpExporter implements SpanExporter {
   readonly #aborted = new AbortController();
   readonly #head: Omit<EgressRequest, 'body'>;
   readonly #running = new Set<Promise<void>>();
-  /** Null while spans arrive. */
+  /** Number of spans lost in the current outage; null while spans are delivered. */
   #lost: number | null = null;
 
   constructor(options: OtlpOptions, egress: EgressDispatcher, notices: ExportNotices) {
@@ -64,7 +67,7 @@ export class OtlpExporter implements SpanExporter {
         'content-type': options.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
         ...(options.compression === 'gzip' ? { 'content-encoding': 'gzip' } : null),
       },
-      // The operator names the collector, which usually is in the same network.
+      // The operator chooses the collector, which usually is in the same network.
       trust: { id: 'otel.endpoint', certificates: null, isAllowed: true },
     };
   }
@@ -81,7 +84,7 @@ export class OtlpExporter implements SpanExporter {
       .then((outcome) => {
         this.#note(outcome, spans.length);
         this.#running.delete(running);
-        // The queue only needs to know that it may go on.
+        // The queue only needs to know that the export has ended.
         onDone({ code: ExportResultCode.SUCCESS });
       });
     this.#running.add(running);

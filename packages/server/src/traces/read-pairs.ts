@@ -6,7 +6,7 @@ export function readPairs(texts: readonly string[]): [name: string, value: strin
   });
 }
 
-/** A `%` that begins no escape is meant as it is. */
+/** Decodes %-escapes. If one is invalid, the text stays as it is. */
 function decodeEscapes(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
 /**
- * The spans of one call. Their attributes are those of its record: names, numbers and outcomes, no values and no
- * credentials. Names follow the semantic conventions of OpenTelemetry where these have one.
+ * The spans of one call. Their attributes are those of the record of the call: names, numbers and outcomes, no values
+ * and no credentials. Names follow the semantic conventions of OpenTelemetry where there is one.
  */
 
 import type { EgressAnswer, EgressFailure, EgressRequest } from '@erp-proxy/egress';
@@ -122,7 +122,7 @@ function isOk({ outcome }: CallRecord): boolean {
   return outcome === 'ok' || outcome === 'replayed';
 }
 
-/** Failures of Odoo and of the proxy. A mistake of the caller is not an error of the server. */
+/** True for failures of Odoo and of the proxy. A mistake of the caller is not an error of the server. */
 function isFailure({ outcome }: CallRecord): boolean {
   return outcome.startsWith('upstream_') || outcome === 'internal' || outcome === 'broken_off';
 }

@@ -1,4 +1,7 @@
-/** The spans of a request: one around several calls, or none of its own around one call. */
+/**
+ * The spans of a request: a request of several calls has a span around theirs; a request of one call has no span of its
+ * own.
+ */
 import { type Context, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { TracedCall, TracedRequest } from '../execute/terms/tracing.ts';
 import type { RefusalRecord } from '../observe/events.ts';
@@ -20,7 +23,7 @@ export class TracedOneCall implements TracedRequest {
     return new SpansOfCall(SpanKind.SERVER, startedMs, this.#parent, this.#requestId, this.#tools);
   }
 
-  /** A request that is refused is refused before its call starts. */
+  /** Does nothing: a request is refused before its call starts. */
   refuse(): void {}
 
   end(): void {}
@@ -46,7 +49,7 @@ export class TracedSeveralCalls implements TracedRequest {
     this.#tools = tools;
   }
 
-  /** A tool's call can have a `traceparent` of its own. It then belongs to that trace. */
+  /** The call of a tool can have its own `traceparent`. It then belongs to that trace. */
   startCall(startedMs: number, traceparent: string | null): TracedCall {
     const isOfRequest = traceparent === null || traceparent === this.#traceparent;
     const parent = isOfRequest ? this.#context : readParent(traceparent);

@@ -1,4 +1,4 @@
-/** If the audit cannot record an administrative act, nothing is changed and the caller gets an error. */
+/** Tests that if the audit cannot record an administrative act, nothing is changed and the caller gets an error. */
 import { describe, expect, test } from 'vitest';
 import { SETTINGS, startAdmin } from './admin-client.ts';
 import { openRefusingPostgres, openRefusingSqlite } from './refusing-store.ts';

@@ -1,6 +1,6 @@
 /**
- * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI document,
- * problems for errors, `no-store`, and no secret.
+ * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI
+ * document, problems for errors, `no-store`, and no secret.
  */
 
 import { problem } from '@erp-proxy/contract/admin';
@@ -13,7 +13,7 @@ import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness
 export const TOKEN = 'the-admin-token-of-these-tests-0123456789';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 export const SETTINGS = { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY };
-/** Beginning of the Odoo keys in tests. No answer may have it. */
+/** Beginning of the Odoo keys in tests. No answer may contain it. */
 export const ODOO_SECRET = 'odoo-secret-';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
@@ -24,7 +24,7 @@ export interface AdminAnswer extends HttpAnswer {
 }
 
 export interface AskOptions {
-  /** A value is sent as JSON, a text unchanged. */
+  /** A text is sent unchanged, any other value as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Null: no token is sent. */
@@ -34,7 +34,7 @@ export interface AskOptions {
 type Method = AdminRoute['method'] | 'PUT' | 'OPTIONS';
 
 export interface AdminOptions extends ProxyOptions {
-  /** Further texts that no answer may have. */
+  /** Further texts that no answer may contain. */
   secrets?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export async function startAdmin({ secrets = [], settings = SETTINGS, ...options
     post: (path: string, body?: unknown, given?: AskOptions) => ask('POST', path, { body, ...given }),
     patch: (path: string, body?: unknown, given?: AskOptions) => ask('PATCH', path, { body, ...given }),
     remove: (path: string, given?: AskOptions) => ask('DELETE', path, given),
-    /** The acts in the audit so far, oldest first, without logins, which any request adds. */
+    /** Administrative acts in the audit so far, oldest first, without logins, which any request adds. */
     async listActs(): Promise<Json[]> {
       const { json } = await ask('GET', '/audit?kind=admin&limit=500');
       return json.items.filter(({ action }: Json) => !/^log(in|out)\./.test(action)).toReversed();

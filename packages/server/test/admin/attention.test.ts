@@ -1,4 +1,4 @@
-/** What needs an administrator: `GET /admin/v1/attention`. */
+/** Tests what needs an administrator: `GET /admin/v1/attention`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';
@@ -95,7 +95,7 @@ test('lists publishable keys whose policy names no fields', async () => {
   const fields = { 'product.template': { allow: ['name'] } };
   expect((await post('/keys', { name: 'new', policy })).status).toBe(400);
   expect((await post('/keys', { name: 'closed', policy: { ...policy, fields } })).status).toBe(201);
-  // Made by an earlier version.
+  // A key that an earlier version created.
   const { record } = await proxy.app.keys.create({ name: 'open', policy });
   expect((await get('/attention')).json.items).toEqual([
     expect.objectContaining({
@@ -134,7 +134,7 @@ test('lists subscriptions that are disabled, that fail and that cannot be read',
   });
   const items = await list();
   expect(items.map(({ target }) => target)).not.toContain('subscription paused');
-  // The proxy tries to read all of them meanwhile, and cannot.
+  // Meanwhile, the proxy tries to read the subscriptions and fails.
   const expected = [
     expect.objectContaining({
       kind: 'subscription_disabled',
@@ -215,7 +215,7 @@ test('shows the worst 50 first, and counts the others', async () => {
   await post('/instances', { ...INSTANCE, name: 'prod', key_expires_at: at(-1) });
   clock.now = NOW;
   const { json } = await get('/attention');
-  // Ten pages of keys are read. The work for each is at most that of an answer of one.
+  // The request reads ten pages of keys. Reading one of them may cost at most as much as an answer with one page.
   await expectCpuBelow(
     15,
     () => get('/attention'),
@@ -369,7 +369,7 @@ describe('a key that calls a method for which `*` of its policy does not stand',
     const { list, call, key } = await startWith(NARROW);
     const denied = await call('write', [[1], { alias_name: 'sales' }]);
     expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'sensitive_methods' });
-    // The policy allows none of these in itself.
+    // The policy does not allow this method by itself either.
     expect((await call('find_or_create_record')).json.error.data.rule).toBe('sensitive_methods');
     await expect.poll(list).toEqual([
       {

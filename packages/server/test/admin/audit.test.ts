@@ -174,7 +174,10 @@ test.each(['since=yesterday', 'format=xml', 'cursor=x', 'limit=5'])(
   },
 );
 
-/** The export reads more within this time if the connection takes it. On a busy machine it may not, and none fails. */
+/**
+ * The export reads more within this time if the connection takes it. On a busy machine it may be too short, but then no
+ * test fails.
+ */
 const STILL_MS = 200;
 
 test('exports no faster than the client reads', async () => {

@@ -1,4 +1,4 @@
-/** Checks of servers: of stored instances, and of those that are not stored. */
+/** Tests checks of servers: of stored instances, and of servers that are not stored. */
 import { request as httpRequest } from 'node:http';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ function readLines({ body }: AdminAnswer): Json[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Times differ from one examination to the next. */
+/** Removes the times, which differ between two checks. */
 function withoutTimes({ checks, round_trip_ms: _, ...rest }: Json): Json {
   return { ...rest, checks: checks.map(({ name, state }: Json) => ({ name, state })) };
 }
@@ -150,7 +150,7 @@ test.each([
     }),
   );
   const settings = { ...SETTINGS, 'upstream.protocol': 'auto' };
-  // No answer may have the key (admin-client.ts).
+  // startAdmin fails the test if an answer contains the key (admin-client.ts).
   const { post } = await startAdmin({ settings, allow: [upstream.url] });
   const { json } = await post('/instances/check', { url: upstream.url, db: 'prod', user_id: 2, api_key });
   expect(json.checks.length).toBeGreaterThan(5);
@@ -164,7 +164,7 @@ test('refuses more than eight checks at once, with a time to retry', async () =>
   const upstream = closeAfterTest(
     await startUpstream((socket, { body }) => {
       const answer = () => answerLikeOdoo(socket, '{}', '404 Not Found');
-      // Not held: the rotation of keys asks when the key of the stored instance ends.
+      // Other requests are not held: the rotation of keys asks when the key of the stored instance ends.
       if (isOpen || !body.includes('"method":"version"')) answer();
       else held.push(answer);
     }),

@@ -9,7 +9,7 @@ import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { measureMs, pause } from '../time.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
-/** Longer than all the rest of a call. */
+/** Longer than all other parts of a call take. */
 const QUEUED_MS = 50;
 const OWN = { url: '', db: 'prod', user_id: 2, api_key: 'odoo-secret-1' };
 
@@ -55,7 +55,7 @@ test('answers as the execute route does, with the bytes that Odoo sent and the t
   expect(answer.headers['server-timing']).toMatch(/^upstream;dur=[\d.]+;desc="jsonrpc", proxy;dur=[\d.]+$/);
   expect(answer.headers['cache-control']).toBe('no-store');
   expect(answer.headers['x-request-id']).toMatch(/^[\w-]+$/);
-  // The values stayed bytes.
+  // The values kept their bytes.
   expect(upstream.requests[0]?.body.toString()).toContain('"x":1.0');
 });
 

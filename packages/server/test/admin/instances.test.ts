@@ -110,7 +110,7 @@ test('records what a change did, even if another change follows before its answe
   await post('/instances', PROD);
   const { instances } = proxy.app;
   const { update } = instances;
-  // Another administrator removes it before this change is answered.
+  // Another administrator removes the instance before this change is answered.
   instances.update = async (from, changes, act) => {
     const outcome = await update(from, changes, act);
     await instances.remove({ ...from, version: from.version + 1 });
@@ -215,8 +215,8 @@ test('answers 404 for an instance that does not exist', async () => {
 });
 
 /**
- * The first check of all keys may find the new instance. It asks Odoo when the key ends if that is not known, and a
- * rotation at that moment is refused because a step of the key is running.
+ * Given so that the first check of all keys, which may find the new instance, does not ask Odoo when the key ends: a
+ * rotation at that moment would be refused because a step of the key is running.
  */
 const KEY_ENDS = { key_expires_at: '2999-01-01T00:00:00Z' };
 

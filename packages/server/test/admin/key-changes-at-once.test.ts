@@ -1,4 +1,4 @@
-/** Administrators who change one key at the same moment, through several replicas, in each store. */
+/** Tests administrators who change one key at the same moment, through several replicas, in each store. */
 import { expect, test } from 'vitest';
 import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -46,7 +46,7 @@ test.each(STORES)('%s: without `if-match`, all of them are made, and no member i
   const acts = (await listActs()).filter(({ action }) => action === 'key.update');
   const names = acts.flatMap(({ changes }) => ('name' in changes ? [changes.name] : []));
   expect(names.map(({ to }) => to).toSorted()).toEqual([0, 1, 2, 4, 6, 7].map((index) => `Shop ${index}`));
-  // Each act says what it changed from.
+  // Each act names the value before its change.
   expect(names.map(({ from }) => from)).toEqual(['Shop', ...names.map(({ to }) => to).slice(0, -1)]);
 });
 

@@ -321,7 +321,7 @@ test.each([
     const unreadable = { unreadable: expect.stringMatching(reason) };
     expect((await get(`/keys/${made.id}`)).json.policy).toEqual(unreadable);
     expect((await get('/keys?name=Shop')).json.items[0].policy).toEqual(unreadable);
-    // The shown value is not accepted as a policy.
+    // The value that answers show is not accepted as a policy.
     const { policy } = (await get(`/keys/${made.id}`)).json;
     expect((await patch(`/keys/${made.id}`, { policy })).status).toBe(400);
     const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
@@ -381,7 +381,7 @@ test('refuses to rotate a key again while its successor is valid, and names the 
   expect((await get('/keys?name=Shop')).json.items).toHaveLength(2);
   // The successor can be rotated.
   expect((await post(`/keys/${first.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
-  // If the text of the successor is lost, it can be revoked and the old key rotated again.
+  // If the text of the successor is lost, the successor can be revoked and the old key rotated again.
   const { json: other } = await post('/keys', { name: 'Other' });
   const { json: lost } = await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 });
   await post(`/keys/${lost.id}/revoke`);

@@ -180,7 +180,7 @@ test('checks the calls of one client, one key and one time, and never those of a
   expect(json.faults).toEqual([{ path: 'since', message: expect.stringMatching(/^is a day or a time/) }]);
 });
 
-/** An audit of ten pages, whose readings wait while `gate` is set. */
+/** Ten pages of audit records. Reading a page waits while `gate` is set. */
 async function startComparing() {
   const records = Array.from({ length: 2000 }, (_, index) => ({
     requestId: `r${index}`,
@@ -231,6 +231,6 @@ test('a comparison whose caller has left ends early', async () => {
   await expect.poll(() => watched.closed).toBe(left.length);
   state.gate.resolve();
   expect((await compare()).json).toMatchObject({ calls: 2000 });
-  // Those that were left read one page each.
+  // Each comparison whose caller left has read one page.
   expect(state.searches).toBe(left.length + 10);
 });

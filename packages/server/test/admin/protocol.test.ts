@@ -162,7 +162,7 @@ test('uses the request id of the caller in the answer and in the audit', async (
 
 test.each([
   Error,
-  // `new Date(NaN).toISOString()` throws it.
+  // `new Date(NaN).toISOString()` throws this error.
   RangeError,
 ])('answers an internal $name without its cause, which is in the log', async (ErrorType) => {
   const { proxy, get } = await startAdmin();
@@ -198,7 +198,7 @@ test('the answer to a bad body does not grow with it', async () => {
   const { post } = await startAdmin();
   const members = Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 1]);
   const many = Object.fromEntries([...members, ['y'.repeat(10_000), 1]]);
-  // Anybody can send a login.
+  // Anyone can send a login.
   const login = await post('/session', many, { token: null });
   expect(login.status).toBe(413);
   const key = await post('/keys', many);

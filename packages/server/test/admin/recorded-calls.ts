@@ -1,4 +1,7 @@
-/** An audit of many calls, which ended during the last seconds before `NOW`, and a policy that allows some of them. */
+/**
+ * Makes an audit of many calls, which ended during the last seconds before `NOW`, and a policy that allows some of
+ * them.
+ */
 import { expect } from 'vitest';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { createAudit } from '../../src/audit/audit.ts';

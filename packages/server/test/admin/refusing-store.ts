@@ -1,6 +1,6 @@
 /**
- * Stores whose audit table can be made to refuse new rows. At the end of the test it takes them again, before the proxy
- * closes: that would try to write its records for seconds.
+ * Stores whose audit table can be made to refuse new rows. At the end of the test, before the proxy closes, it accepts
+ * rows again: otherwise the closing proxy would try to write its records for seconds.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts'
 import { closeAfterTest } from '../close-after-test.ts';
 
 export interface RefusingStore {
-  /** For `store.url`. */
+  /** The URL for the setting `store.url`. */
   url: string;
   refuseAudit(): Promise<unknown>;
 }

@@ -156,7 +156,7 @@ test('checks the token before it reads the body', async () => {
 test.each(['/session', '/keys'])(
   'slows down guesses at %s, then refuses them, but never the right token',
   async (path) => {
-    // No failure is forgiven, and no delay ends, in this time.
+    // The clock stands still, so that no failure is forgiven and no delay ends.
     const { ask } = await startAdmin({ nowMs: () => 0 });
     const guess = () =>
       path === '/session'

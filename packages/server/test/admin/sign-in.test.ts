@@ -67,7 +67,7 @@ test('refuses a code that was forged, changed, or signed with another token', as
   ]) {
     const answer = await signIn(admin, code);
     expect(answer.status, code).toBe(401);
-    // The failure is forgiven, so that the next answer is not delayed.
+    // The time passes after which the failure is forgiven, so that the next answer is not delayed.
     nowMs += MINUTE_MS;
     expect(answer.json.detail).toMatch(/not a sign-in link of this proxy\. Run `erp-proxy console`/);
   }
@@ -94,7 +94,7 @@ test.each([
 });
 
 test('slows down guesses of codes, then refuses them, but never a right one', async () => {
-  // No failure is forgiven, and no delay ends, in this time.
+  // The clock stands still, so that no failure is forgiven and no delay ends.
   const admin = await startAdmin({ clock: () => NOW, nowMs: () => 0 });
   const statuses: number[] = [];
   for (let guess = 0; guess < 300; guess++) {
@@ -175,7 +175,7 @@ describe('two proxies on one store', () => {
     return [await startAdmin({ clock, settings }), await startAdmin({ clock, settings })];
   }
 
-  /** Its folder is removed after the proxies are closed. */
+  /** The folder of the store is removed after the proxies are closed. */
   function makeStoreFile(): string {
     const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
     closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });

@@ -1,4 +1,4 @@
-/** What administrators see of Odoo servers and their methods. */
+/** Tests what administrators see of Odoo servers and their methods. */
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -94,7 +94,7 @@ test('lists methods with their positional arguments and what they do', async () 
     params: [{ name: 'ids', required }],
   });
   expect(find('has_group', 'res.users')).toMatchObject({ kind: 'read' });
-  // Odoo refuses them.
+  // Odoo refuses calls of `sudo`.
   expect(find('sudo')).toBeUndefined();
   const names = methods.map(({ action, model }: Json) => `${model} ${action}`);
   expect(new Set(names).size).toBe(names.length);

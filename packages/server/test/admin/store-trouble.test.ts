@@ -1,4 +1,4 @@
-/** A PostgreSQL that accepts no changes, or does not report whether it has made one. */
+/** Tests a PostgreSQL that accepts no changes, or does not report whether it has made a change. */
 import { describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -8,7 +8,7 @@ import { pause } from '../time.ts';
 import { SETTINGS, startAdmin } from './admin-client.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** Trouble is noticed at once. Its end is noticed by a trial every two seconds. */
+/** Trouble is noticed at once, its end by a trial every two seconds. This time is longer. */
 const LONGER_THAN_TRIALS_MS = 5000;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {

@@ -1,4 +1,7 @@
-/** For tests: a proxy in front of a scripted Odoo, with a key whose policy asks for approvals, and an administrator. */
+/**
+ * For tests: starts a proxy in front of a scripted Odoo, with a key whose policy asks for approvals, and an
+ * administrator.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { closeAfterTest } from '../close-after-test.ts';
 import type { ProxyOptions } from '../harness.ts';
@@ -10,7 +13,10 @@ export interface ApproverOptions extends ProxyOptions {
   policy?: Partial<Policy>;
 }
 
-/** Approvals are for `unlink` of every model. Without `search_read`, no names of records are read. The clock can be set: `time.now`. */
+/**
+ * `unlink` of every model needs an approval. Without `search_read`, no names of records are read. The clock can be set:
+ * `time.now`.
+ */
 export async function startApprover({ script = answerTrue, policy = {}, ...options }: ApproverOptions = {}) {
   const time = { now: Date.now() };
   const { proxy, upstream, close } = await startPair(script, { clock: () => time.now, ...options });
@@ -74,7 +80,7 @@ export async function startApprover({ script = answerTrue, policy = {}, ...optio
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
 type Json = any;
 
-/** What a caller got: `ok`, or the type of the error. */
+/** The outcome for the caller: `ok`, or the type of the error. */
 export function readOutcome({ json }: { json: Json }): string {
   return json.error?.data?.type ?? 'ok';
 }

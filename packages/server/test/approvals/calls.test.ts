@@ -1,4 +1,4 @@
-/** A call that needs an approval, from the caller's side: asked for, approved, and run once. */
+/** Tests a call that needs an approval, from the caller's side: asked for, approved, and run once. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, ROLLED_BACK, type Script } from '../scripted-upstream.ts';
 import { readOutcome, startApprover } from './approver.ts';
@@ -45,7 +45,7 @@ test('is asked for once, however often it is sent, and again after it was used',
   expect(readOutcome(await callWith(id))).toBe('ok');
   const next = await askAndApprove();
   expect(next).not.toBe(id);
-  // The used one beside it does no harm.
+  // An approval that was already used does no harm beside a valid one.
   expect(readOutcome(await callWith(`${id}, ${next}`))).toBe('ok');
 });
 
@@ -149,7 +149,7 @@ test('the policy is checked again when the call is sent', async () => {
   const denied = await callWith(id);
   expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
   await setPolicy(2, { companies: [1] });
-  // The call that would be sent now names the company.
+  // The call would now be sent with the company, so the approval does not apply to it.
   expect(readOutcome(await callWith(id))).toBe('approval_required');
   expect(upstream.requests).toHaveLength(0);
   const { approve: _, ...free } = policyOf();
@@ -298,7 +298,7 @@ const BUSINESS_ERROR = JSON.stringify({
 const ACCESS_DENIED = BUSINESS_ERROR.replace('UserError', 'AccessDenied');
 const GATEWAY = '<html>502</html>';
 
-/** How the first attempt ends, and whether the approval can be used again. */
+/** How the first attempt ends, and whether the approval can then be used again. */
 const ENDS: [string, Script, { isReturned: boolean }][] = [
   ['a refusal of the credentials', (socket) => answerLikeOdoo(socket, ACCESS_DENIED), { isReturned: true }],
   ['a conflict that Odoo rolled back', (socket) => answerLikeOdoo(socket, ROLLED_BACK), { isReturned: true }],
@@ -430,7 +430,7 @@ test.each(['ask', 'claim'] as const)(
     Object.assign(store, { [step]: original });
     held.resolve();
     if (step === 'ask') return void (await ask());
-    // The late claim is released.
+    // The claim that was made too late is released.
     await expect.poll(async () => (await admin.getApproval(id)).state).toBe('approved');
     expect(readOutcome(await callWith(id))).toBe('ok');
     expect(upstream.requests).toHaveLength(1);

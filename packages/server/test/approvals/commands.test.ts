@@ -1,4 +1,4 @@
-/** The commands `approvals …`, on the store and on a running proxy. docs/approvals.md shows their usual way. */
+/** Tests the commands `approvals …`, on the store and on a running proxy. docs/approvals.md shows their usual use. */
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';

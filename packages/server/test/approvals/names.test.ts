@@ -1,4 +1,4 @@
-/** An approval names the records of its call, as its caller may read them when it asks. */
+/** Tests that an approval names the records of its call, as far as its caller may read them when it asks. */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { startNaming } from './naming.ts';

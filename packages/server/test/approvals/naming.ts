@@ -1,4 +1,4 @@
-/** For tests: a proxy in front of a sandbox, and a key whose calls of some methods need an approval. */
+/** For tests: starts a proxy in front of a sandbox, with a key whose calls of some methods need an approval. */
 import type { ConcernedRecords, Policy } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -39,7 +39,7 @@ export interface Naming {
     keyword?: object,
   ): Promise<string>;
   concerns(id: string): Promise<ConcernedRecords[]>;
-  /** What `approvals show` prints. */
+  /** The output of `approvals show`. */
   show(id: string): Promise<string>;
 }
 

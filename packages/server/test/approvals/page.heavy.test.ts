@@ -7,7 +7,7 @@ import { makeFolder, runProgram, startServer } from '../process/program.ts';
 import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 
 const PAGE = readFileSync(new URL('../../../../docs/approvals.md', import.meta.url), 'utf8');
-/** The id in the page. */
+/** The id of the approval in docs/approvals.md. */
 const ID = '6f1c0a9be2d84f7713a5c0de';
 
 test('the page leads from the call to its run, and to a refusal', async () => {
@@ -40,7 +40,7 @@ test('the page leads from the call to its run, and to a refusal', async () => {
       continue;
     }
     for (const line of block.trim().split('\n')) {
-      // Decided already.
+      // The approval is already decided, so another one is asked for and refused.
       if (line.includes(' refuse ')) id = await askAgain();
       const [, ...words] = splitWords(line.replaceAll(ID, id));
       printed[words.slice(0, 2).join(' ')] = await run(words);
@@ -72,19 +72,19 @@ test('the page leads from the call to its run, and to a refusal', async () => {
   expect(printed['approvals show']).toMatch(/^params +\[\[7\]\]$/m);
   expect(printed['approvals approve']).toMatch(/^Approved: account\.move\.unlink can be sent once until /);
   expect(printed['approvals refuse']).toMatch(/^Refused: account\.move\.unlink is not run\./);
-  // The others read names for the administrator.
+  // Other requests read the names of records for the administrator.
   expect(upstream.requests.filter(({ body }) => body.includes('unlink'))).toHaveLength(1);
 
   function listBlocks(language: string): string[] {
     const blocks = [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
     const texts = blocks.map(([, text]) => text as string);
-    // The page gives the file a name.
+    // The page shows the policy as the contents of this file.
     if (language === 'json') writeFileSync(join(folder, 'agent.json'), texts[0] ?? '');
     return texts;
   }
 });
 
-/** As a shell does, for the words of the page. */
+/** Splits a command of the page into words as a shell does. */
 function splitWords(line: string): string[] {
   const words = line.replaceAll('\\\n', ' ').match(/(?:'[^']*'|[^\s'])+/g) ?? [];
   return words.map((word) => word.replaceAll("'", ''));

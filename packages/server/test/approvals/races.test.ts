@@ -1,6 +1,6 @@
 /**
- * Approvals while everything changes at once: callers that leave, a slow store, an Odoo that fails, a policy that is
- * replaced. The call never runs twice, and an approval that is still usable has never run.
+ * Tests approvals while everything changes at once: callers that leave, a slow store, an Odoo that fails, a policy that
+ * is replaced. The call never runs twice, and a call whose approval is still usable has never run.
  */
 import { request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
@@ -12,16 +12,16 @@ import { readOutcome, startApprover } from './approver.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const ROUNDS = countCases(60);
-/** More approvals than this are used. */
+/** Minimum number of approvals that are used in all rounds. */
 const USED_MIN = ROUNDS / 4;
-/** More than a third is used usually, so this suffices whatever the seed is. */
+/** Usually more than a third of the approvals is used, so this number of rounds suffices for any seed. */
 const ROUNDS_MAX = 5 * ROUNDS;
-/** Calls and changes overlap in all orders if each step takes about as long as the others. */
+/** Calls and changes overlap in all orders if all steps take about the same time. */
 const STEP_MS = 4;
 
 test(`no call runs twice in ${ROUNDS} random rounds or more (SEED=${SEED})`, async () => {
   const random = createRandom(SEED);
-  /** Runs of each record, as Odoo would commit them. */
+  /** By id of a record: how often the call for it ran, as Odoo would commit it. */
   const runs = new Map<number, number>();
   const readId = (body: Buffer) => Number(/\[\[(\d+)\]\]/.exec(`${body}`)?.[1]);
   const approver = await startApprover({
@@ -92,7 +92,7 @@ test(`no call runs twice in ${ROUNDS} random rounds or more (SEED=${SEED})`, asy
     ]);
     isCalm = true;
     expect(await setPolicy({ rate: { requests: 1000 + id, seconds: 1 } })).toBe('done');
-    // Attempts whose callers have left end by themselves.
+    // Attempts whose callers have left end on their own.
     const readInFlight = async () =>
       /^erp_proxy_requests_in_flight (\d+)$/m.exec(await (await fetch(`${proxy.url}/metrics`)).text())?.[1];
     await expect.poll(readInFlight).toBe('0');

@@ -1,4 +1,4 @@
-/** Routes that make calls of their own, under a policy that asks for approvals of these calls. */
+/** Tests routes that make calls of their own, under a policy that asks for approvals of these calls. */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -12,7 +12,7 @@ const POLICY: Policy = {
 };
 const CALL = { model_id: 'res.partner', erp_instance: { name: 'prod' } };
 
-/** Undefined for the bytes of a file. */
+/** The error in an answer; undefined if the body is the bytes of a file. */
 function readError(body: Buffer) {
   return body.includes('"error"') ? JSON.parse(body.toString()).error : undefined;
 }

@@ -1,10 +1,9 @@
 /**
- * Which folder may import which. A row names a folder and what its files import beside their own folder: folders below
- * it in the table, packages, and modules of Node. `data/*` is a folder with all folders in it, and `node` is each module
- * of Node except those that reach out of the process ({@link GUARDED}), which are named. Packages of
- * {@link SHARED} need no name if `package.json` has them. The linter refuses circles of files (`noImportCycles` in
- * biome.json). Tests may import anything, but only the entry points
- * of {@link CLOSED}.
+ * Tests which folder may import which. A row names a folder and what its files import beside their own folder: folders
+ * below it in the table, packages, and modules of Node. `data/*` is a folder with all folders in it, and `node` stands
+ * for all modules of Node except those that reach out of the process ({@link GUARDED}), which a row must name. Packages
+ * of {@link SHARED} need no name if `package.json` has them. The linter refuses circular imports of files
+ * (`noImportCycles` in biome.json). Tests may import anything, but of the packages in {@link CLOSED} only entry points.
  */
 import { dirname, join, relative } from 'node:path/posix';
 import { expect, test } from 'vitest';
@@ -111,7 +110,7 @@ const BOUNDARIES: Record<string, string> = {
     observe: prom-client node`,
 };
 
-/** Packages with the terms in which all other parts are written. */
+/** Packages that define the terms of all other parts. */
 const SHARED = [
   '@erp-proxy/async/streams',
   '@erp-proxy/async/tasks',
@@ -120,10 +119,13 @@ const SHARED = [
   '@erp-proxy/text',
 ];
 
-/** Packages that others use by the entry points in `exports` of their `package.json`. A row names all those of one. */
+/**
+ * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names each entry
+ * point.
+ */
 const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text'];
 
-/** Folders that import a folder above them. A folder may also import the one that it is in, if its row names it. */
+/** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [
   'pages/* app',
   'versions orm',
@@ -132,7 +134,10 @@ const UPWARDS = [
   'execute/thread execute/upstream',
 ];
 
-/** Every outgoing byte goes through packages/egress. The linter does not see the environment in `node:process`. */
+/**
+ * Modules that reach out of the process: every outgoing byte goes through packages/egress. `node:process` is listed
+ * because the linter does not see its environment.
+ */
 const GUARDED = /^node:(child_process|cluster|dgram|dns|http|http2|https|net|process|sqlite|tls)\b/;
 
 /** The formatter may write the argument of `import()` on a line of its own. */
@@ -188,7 +193,7 @@ function listImports(file: string): string[] {
   return [...readText(file).matchAll(IMPORT)].map(([, one, two, three]) => one ?? two ?? three ?? '');
 }
 
-/** Names the file, the import and the rule that it breaks, or is null. */
+/** The fault of an import: the file, the import and the rule that it breaks; null if there is none. */
 function findFault(file: string, specifier: string): string | null {
   const name = file.split('/')[1]!;
   const rows = listRows(name);
@@ -225,12 +230,18 @@ function listRows(name: string): string[][] {
     .map((row) => row.trim().split(/:(?: |$)/));
 }
 
-/** Relative to the sources of its package; `.` is their root. A file outside of them has a folder that no row names. */
+/**
+ * The file's folder relative to the sources of its package; `.` is their root. For a file outside them, it is a folder
+ * that no row names.
+ */
 function findFolder(name: string, file: string): string {
   return relative(`packages/${name}/src`, dirname(file)) || '.';
 }
 
-/** A folder with all folders in it, or a package with its entries. Those of our own packages are named one by one. */
+/**
+ * Whether a word of a row covers an import: it can be a folder with all folders in it, or a package with all its
+ * entries. Entries of our own packages must be named one by one.
+ */
 function covers(word: string, imported: string): boolean {
   if (word.endsWith('/*')) return `${imported}/`.startsWith(word.slice(0, -1));
   return imported === word || (/^(@(?!erp-proxy)|node:|react)/.test(word) && imported.startsWith(`${word}/`));

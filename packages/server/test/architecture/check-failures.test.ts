@@ -1,4 +1,4 @@
-/** What `npm run check` prints of failed tests. */
+/** Tests the output of `npm run check` for failed tests. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * Holds the pages that people read to the tree: links name files that exist (anchors: references.test.ts), the code map of
- * ARCHITECTURE.md is the code, and no file tells of the machine it was written on. Generated pages are held by
- * scripts/docs.ts --check.
+ * Checks pages that people write against the repository: links name files that exist (anchors: references.test.ts), the
+ * code map of ARCHITECTURE.md is the code, and no file mentions the machine it was written on. scripts/docs.ts --check
+ * checks generated pages.
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -12,7 +12,7 @@ const SERVER = 'packages/server/src';
 
 const TEXT_BYTES_MAX = 2_000_000;
 
-/** A home or work folder, not preceded by what would make it a part of a URL or of a longer path. */
+/** A home or work folder, unless the text before it makes it a part of a URL or of a longer path. */
 const MACHINE_PATH = /(?<![\w.:/-])\/(?:root|home|Users|work)\/[\w.]/;
 
 const PACKAGE_REGISTRY =

@@ -1,6 +1,6 @@
 /**
- * Tables that people write have a row for each thing of its kind in the code, and no other rows. Pages that are generated
- * as a whole are checked by scripts/docs.ts.
+ * Checks tables that people write: they have a row for each thing of its kind in the code, and no other rows.
+ * scripts/docs.ts checks pages that are generated as a whole.
  */
 import { ATTENTION_KINDS } from '@erp-proxy/contract';
 import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';

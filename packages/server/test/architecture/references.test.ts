@@ -1,6 +1,6 @@
 /**
- * Holds references: an anchor or a file that a comment, a test or a page names exists, and so does each recording that
- * the facts about Odoo are proved by. Nothing cites a document that the repository does not have.
+ * Checks references: each anchor or file that a comment, a test or a page names exists, and so does each recording that
+ * proves a fact about Odoo. No file cites a document that the repository does not have.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
@@ -16,7 +16,7 @@ const PAGE_REFERENCE = /(?<![\w./-])((?:docs\/(?:[\w-]+\/)*[\w-]+|[A-Z]{4,})\.md
 
 const FILE_NAME = /(?<![\w./{}*-])((?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs|md))(?![\w-])/g;
 
-/** The notes that the project began with: readers do not have them. */
+/** References to notes from the beginning of the project, which readers do not have. */
 const FOREIGN_REFERENCE = /\bFACTS\b|\b[Cc]ontract,? section|\bDESIGN(?:\.md|,? (?:section )?\d)/;
 
 const files = findFiles('**/*').filter((file) => statSync(join(root, file)).size <= TEXT_BYTES_MAX);
@@ -127,7 +127,7 @@ function listReferences(text: string): Reference[] {
   return [...text.matchAll(PAGE_REFERENCE)].map(([, page = '', anchor = '']) => ({ page, anchor }));
 }
 
-/** Names of source files and pages in the comments of code and in all of a page: the path or its end. */
+/** Names of source files and pages, by their path or its end, in comments of code or anywhere in a page. */
 function listFileNames(file: string, text: string): string[] {
   const isPage = file.endsWith('.md');
   if (!isPage && !file.endsWith('.ts')) return [];
@@ -158,7 +158,7 @@ function leadsToAnchor({ page, anchor }: Reference): boolean {
   return anchors.has(anchor);
 }
 
-/** The ids of a page, and its headings as GitHub makes ids of them. */
+/** The ids of a page, and the anchors that GitHub makes of its headings. */
 function listAnchors(markdown: string): Set<string> {
   const prose = markdown.replaceAll(/^```[\s\S]*?^```/gm, '');
   const ids = [...prose.matchAll(/<a id="([\w-]+)">/g)].map(([, id = '']) => id);
@@ -171,13 +171,16 @@ function listAnchors(markdown: string): Set<string> {
   return new Set([...ids, ...headings]);
 }
 
-/** From an anchor to the next one or the next heading; the list of differences by version only leads to facts. */
+/**
+ * The text of each fact: from its anchor to the next anchor or heading. The list of differences by version only links
+ * to facts.
+ */
 function listFacts(markdown: string): string[] {
   const [facts = ''] = markdown.split('\n## Differences by version');
   return facts.split(/^(?=<a id=|#)/m).filter((part) => part.startsWith('<a id='));
 }
 
-/** `jsonrpc/read`, `16.0-web/health`, `errors-14.0/unique`. */
+/** The recordings that a text names: `jsonrpc/read`, `16.0-web/health`, `errors-14.0/unique`. */
 function listProofs(markdown: string): string[] {
   return [
     ...markdown.matchAll(/`((?:(?:\d\d\.0-)?(?:jsonrpc|json2|doc|web|real)|errors-\d\d\.0)\/[\w.-]+)`/g),

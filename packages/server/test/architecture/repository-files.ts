@@ -1,4 +1,4 @@
-/** The files of the repository as text, without what is installed, built, ignored by git or recorded. */
+/** The files of the repository as text, without files that are installed, built, ignored by git, or recorded. */
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** A setting whose name stands in no code outside of config/, which describes and loads settings, has no effect. */
+/** Finds settings without effect: no code outside config/, which describes and loads settings, contains their name. */
 import { expect, test } from 'vitest';
 import { SETTING_NAMES } from '../../src/config/names.ts';
 import { findFiles, readText } from './repository-files.ts';

@@ -1,9 +1,9 @@
-/** Holds the tables of steps in ARCHITECTURE.md to the lists that run. */
+/** Checks that the tables of steps in ARCHITECTURE.md equal the lists that run. */
 import { expect, test } from 'vitest';
 import { createOperations, type OperationDeps } from '../../src/execute/operations.ts';
 import { readText } from './repository-files.ts';
 
-/** Steps only keep what they are given until a call comes. */
+/** Steps only store their dependencies until a call comes. */
 const NO_DEPS = {} as OperationDeps;
 
 const COLUMNS = { execute: 2, json2: 3, version: 4 };

@@ -1,8 +1,10 @@
-/** Temporary files of tests, scripts and benchmarks: each run removes its own. */
+/** Checks temporary files of tests, scripts and benchmarks: each run removes its own files. */
 import { expect, test } from 'vitest';
 import { findFiles, readText } from './repository-files.ts';
 
-/** A folder for all runs of a benchmark or a script is passed to those who make folders in it. */
+/**
+ * Code that makes a temporary folder of its own. Functions that make folders get one folder for the whole run instead.
+ */
 const MAKES_FOLDER = /\bmkdtemp(Sync)?\(join\(tmpdir\(\)/;
 const REMOVES = /\brm(Sync)?\(/;
 const FIXED_PATH = /[`'":]\/tmp\/erp-proxy/;

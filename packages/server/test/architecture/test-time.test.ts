@@ -1,8 +1,8 @@
-/** Tests wait, delay and measure by test/time.ts, which has the rules and their reason. */
+/** Checks that tests wait, delay and measure only with test/time.ts, which has the rules and their reasons. */
 import { describe, expect, test } from 'vitest';
 import { findFiles, readText } from './repository-files.ts';
 
-/** The helpers, and this list of what they replace. */
+/** Exempt are the helpers, and this file, which lists what they replace. */
 const EXEMPT = new Set(
   ['time.ts', 'own-timers.ts', 'own-timers.test.ts', 'architecture/test-time.test.ts'].map(
     (path) => `packages/server/test/${path}`,

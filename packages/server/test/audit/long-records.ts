@@ -1,11 +1,11 @@
-/** An audit of acts on keys with long policies. */
+/** Makes an audit of acts on keys with long policies. */
 import { expect } from 'vitest';
 import { makeAct } from '../../src/audit/audit.fixture.ts';
 import { type Audit, createAudit } from '../../src/audit/audit.ts';
 import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
-/** How many there are. */
+/** The number of acts. */
 export const ACTS = 500;
 
 export async function openLongRecords(): Promise<Audit> {

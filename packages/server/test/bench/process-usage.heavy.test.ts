@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { readCpuMs, readWakeUps } from '../../../../bench/process-usage.ts';
 
-/** Starts a child that uses 200 ms of processor time, and reports when it has. */
+/** Starts a child that uses 200 ms of processor time and then reports so. */
 const PARENT = `
   const code = 'while (process.cpuUsage().user < 200_000); console.log("used"); process.stdin.on("end", () => process.exit()).resume()';
   require('node:child_process').spawn(process.execPath, ['-e', code], { stdio: 'inherit' });
@@ -18,7 +18,7 @@ test.runIf(process.platform === 'linux')('CPU time and wake-ups include those of
     expect(readWakeUps(pid)).toBeGreaterThan(0);
   } finally {
     parent.kill();
-    // The child ends with its input.
+    // The child ends when its input ends.
     parent.stdin.destroy();
   }
 });

@@ -1,4 +1,4 @@
-/** `POST /api/erp/changes` as its callers see it. */
+/** Tests `POST /api/erp/changes` from the caller's side. */
 import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
@@ -9,13 +9,13 @@ import { addInstance, type ChangesStage, startStage } from './stage.ts';
 
 let shared: Promise<ChangesStage> | null = null;
 
-/** For tests that need no state of their own. */
+/** Starts a stage once, for tests that do not change it. */
 function startShared(): Promise<ChangesStage> {
   shared ??= startStage({}, { version: 18 }, closeAfterFile);
   return shared;
 }
 
-/** Without the call that asks for the expiry of the instance's key. */
+/** The counted calls, without the proxy's question when the instance's key ends. */
 function countCalls({ requests }: Sandbox): [string, number][] {
   return Object.entries(requests.calls).filter(([call]) => !call.startsWith('res.users.'));
 }
@@ -95,7 +95,7 @@ test('gives what is committed late within a quarter of the overlap, although tho
   late.write('res.partner', 9, { ref: 'Late' });
   now += 10_000;
   await call('write', ids, { ref: 'Busy' });
-  /** Asks every ten seconds for so long. Returns the seconds until the late change is given. */
+  /** Asks every ten seconds until the time is over. Returns the seconds until the late change is given. */
   const poll = async (seconds: number) => {
     for (let waited = 0; waited < seconds; waited += 10, now += 10_000) {
       const answer = await askAll({ ...REF, limit: 1000, since: cursor });
@@ -162,7 +162,7 @@ test('more changes than the cursor can tell apart are still given once, and one 
   write([ids[777] as number], 'again');
   const again = await askAll({ ...REF, since: bulk.cursor });
   expect(again.changes.map(({ id }) => id)).toContain(ids[777]);
-  // Those that share a digest with it are given again at most.
+  // At most the records that share a digest with the changed one are given again.
   expect(again.changes.length).toBeLessThan(50);
 });
 
@@ -187,7 +187,7 @@ test('a poll without changes is one query by an index, and reads no row, for a t
     const { sandbox, ask } = await startStage({}, { version: 19, records: { 'res.partner': records } });
     let now = Date.now();
     sandbox.setClock(() => now);
-    // The copy of a million records would take its time: the cursor is one of few that match.
+    // Copying a million records would take long. The cursor of a query that few records match is of the same kind.
     const query = { domain: [['id', '=', 9]] };
     let answer = await ask(query);
     while (answer.more) answer = await ask({ ...query, since: answer.cursor });
@@ -415,7 +415,7 @@ test('a policy decides whether the route may be used, which fields it shows, and
   expect((await ask({ fields: ['vat'] }, headers)).json.error.data).toMatchObject({
     rule: expect.stringMatching(/^fields/),
   });
-  // Membership must not tell a value that the key may not see.
+  // Whether a record matches must not reveal a value that the key may not see.
   expect((await ask({ domain: [['vat', '=like', 'B%']] }, headers)).json.error.data).toMatchObject({
     rule: expect.stringMatching(/^fields/),
   });

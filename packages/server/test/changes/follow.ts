@@ -17,9 +17,11 @@ export interface AskOptions {
   model?: string;
   /** False: the answers have no header `date`, as if a server before Odoo had removed it. */
   hasDate?: boolean;
-  /** Called before each call. */
+  /** Called before each call to Odoo. */
   onCall?: () => void;
-  /** The records that the user may see. The others are dropped after they were searched, as of `mail.message`. */
+  /**
+   * Whether the user may see the record. Other records are dropped after the search, as Odoo does for `mail.message`.
+   */
   isVisible?: (id: number) => boolean;
 }
 
@@ -45,7 +47,7 @@ export function askSandbox(
         ...(/Invalid field/.test(error.data.message) && { cause: 'query_invalid' as const }),
       };
     const answered = Date.parse(response.headers.get('date') as string) / 1000;
-    // As the proxy, which rounds the time between question and answer up.
+    // The time of the question, as the proxy computes it: it rounds the time until the answer up.
     const asked = answered - 1;
     const whole = text.slice(text.indexOf('"result": ') + 10, -1);
     const result = Buffer.from(isVisible === undefined ? whole : dropHidden(whole, isVisible));
@@ -63,7 +65,7 @@ export class Follower {
   readonly #ask: Ask<string>;
   readonly #query: ChangesQuery;
   state: ChangesState | null = null;
-  /** By id: the record as it was given last. */
+  /** By id: the record as the last answer with it gave it. */
   readonly copy = new Map<number, unknown>();
   readonly given: Change[] = [];
 
@@ -78,11 +80,11 @@ export class Follower {
     };
   }
 
-  /** One answer. Throws the failure or fault. */
+  /** Reads one answer. Throws the failure or fault. */
   async read(bounds: Partial<ChangesBounds> = {}): Promise<{ changes: Change[]; more: boolean }> {
     const read = await readChanges(this.#ask, this.#query, this.state, { ...BOUNDS, ...bounds });
     if (!('changes' in read)) throw Object.assign(new Error(JSON.stringify(read)), read);
-    // As from another process.
+    // The state passes through JSON, as if another process read it.
     this.state = JSON.parse(JSON.stringify(read.state));
     for (const { change, id, record } of read.changes) {
       if (change === 'upsert') this.copy.set(id, JSON.parse(Buffer.from(record as Uint8Array).toString()));
@@ -92,7 +94,7 @@ export class Follower {
     return read;
   }
 
-  /** Answers until there is no more. */
+  /** Reads answers until there are no more changes. */
   async readAll(bounds: Partial<ChangesBounds> = {}): Promise<Change[]> {
     const changes: Change[] = [];
     for (;;) {

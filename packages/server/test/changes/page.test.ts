@@ -1,4 +1,4 @@
-/** The examples of docs/changes.md, against the real proxy and a sandbox. */
+/** Tests the examples of docs/changes.md against the real proxy and a sandbox. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 test('the request prints the answer that the page shows', async () => {
-  // The shell splits the words; curl itself may be missing.
+  // The shell only splits the command into words, because curl may be missing.
   const line = `KEY=$ERP_PROXY_KEY; curl() { printf '%s\\n--\\n' "$@"; }; ${findBlock('sh')}`;
   const { stdout } = await runProgram(['sh', '-c', line], shop);
   const words = stdout.split('\n--\n');

@@ -1,8 +1,8 @@
 /**
- * Whatever transactions do, a copy that is kept with readChanges equals the table once they have ended, and no version
- * of a record is given twice. Transactions overlap, last up to the overlap, and end in any order; many share a second;
- * records are archived, leave the domain and are deleted; stored fields of others are computed again; other callers commit between the calls of one answer; each
- * state is read from JSON, as after a restart.
+ * Tests that whatever transactions do, a copy that is kept with readChanges equals the table once they have ended, and
+ * no version of a record is given twice. Transactions overlap, last up to the overlap, and end in any order; many share
+ * a second; records are archived, leave the domain and are deleted; stored fields of other records are computed again;
+ * other callers commit between the calls of one answer; each state is read from JSON, as after a restart.
  */
 import { type Sandbox, type SandboxTransaction, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, expect, test } from 'vitest';
@@ -10,10 +10,10 @@ import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts
 import { countCases } from '../random-cases.ts';
 import { askSandbox, Follower } from './follow.ts';
 
-/** Answers in a run, which begins with an empty copy. */
+/** Number of answers in a run. A run begins with an empty copy. */
 const ROUNDS = 30;
 const RUNS = Math.ceil(countCases(100) / ROUNDS);
-/** Longer than the time between two answers, as it must be where clocks jump. */
+/** The overlap is longer than the time between two answers, which is a requirement where clocks jump. */
 const OVERLAP_SECONDS = 600;
 const FIELDS = ['name', 'ref', 'complete_name'];
 const DOMAIN = '[["ref","!=","out"]]';
@@ -26,7 +26,7 @@ interface Open {
   startedMs: number;
 }
 
-/** Transactions at random. Each write gives a record a name that it has not had. */
+/** Makes random transactions. Each write gives a record a name that it has not had before. */
 class World {
   readonly #sandbox: Sandbox;
   readonly random: () => number;
@@ -49,11 +49,11 @@ class World {
     return Math.floor(this.random() * max);
   }
 
-  /** Most steps are of fractions of a second, so that many changes share one. */
+  /** Most steps take fractions of a second, so that many changes have the same time. */
   step(): void {
     if (this.#hasEnded) return;
     this.nowMs += [0, 0.001, 40, 300, 900, 5000, 40_000][this.pick(7)] as number;
-    // For a transaction that is open, a jump ahead is time that it lasts.
+    // A jump ahead lengthens open transactions, so they are ended first.
     if (this.mayJump) {
       this.#endOpen();
       this.nowMs += [3_600_000, 7_200_000, -3_600_000, -7_200_000, -90_000][this.pick(5)] as number;
@@ -105,15 +105,16 @@ class World {
           );
       } else if (act < 8) transaction.write('res.partner', id, { name, ref: act < 6 ? 'in' : 'out' });
       else if (act === 8) transaction.write('res.partner', id, { name, active: this.pick(2) === 0 });
-      // A cascade clears the parent of the children without a new time, and cannot be seen.
+      // Deleting a parent clears the field of its children without a new time. No caller can notice that, so parents
+      // are kept.
       else if (!this.#parents.has(id)) transaction.unlink('res.partner', id);
     } catch {
-      // Another transaction has the row, or it was deleted.
+      // Another transaction has changed the row, or the record was deleted.
     }
     if (open === undefined) transaction.commit();
   }
 
-  /** What a caller should have. */
+  /** The records that a caller should have. */
   async readTruth(): Promise<Map<number, unknown>> {
     const asked = await askSandbox(this.#sandbox)({
       method: 'search_read',
@@ -131,7 +132,7 @@ interface FollowOptions {
   pageMax: number;
   rounds: number;
   hasJumps?: boolean;
-  /** One of so many records is visible; the others are dropped after they were searched. */
+  /** Makes one of this number of records visible; the others are dropped after the search. */
   visibleOf?: number;
 }
 
@@ -139,7 +140,7 @@ async function follow(seed: number, options: FollowOptions): Promise<void> {
   sandbox.reset();
   const world = new World(sandbox, createRandom(seed));
   const { visibleOf = 1 } = options;
-  // Not regular, so that the dropped ones are in rows too.
+  // The pattern is irregular, so that several records in succession are dropped too.
   const isVisible = (id: number) => (Math.imul(id, 0x9e3779b1) >>> 16) % visibleOf === 0;
   const ask = askSandbox(sandbox, {
     hasDate: options.hasDate,
@@ -164,7 +165,7 @@ async function follow(seed: number, options: FollowOptions): Promise<void> {
   expect(byId(follower.copy), description).toEqual(
     byId(await world.readTruth()).filter(([id]) => isVisible(id)),
   );
-  // After a jump, what was given may be given again.
+  // After a jump of the clock, versions may be given again.
   if (options.hasJumps) return;
   const versions = follower.given.map(({ change, id, at, record }) =>
     [change, id, at, record && Buffer.from(record).toString()].join(' '),

@@ -1,4 +1,4 @@
-/** A proxy with a stored sandbox, and requests for its changes. */
+/** Starts a proxy with a stored sandbox, and sends requests for its changes. */
 import type { Policy } from '@erp-proxy/contract';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -18,7 +18,7 @@ export interface ChangesStage {
   createKey(policy: Policy): Promise<string>;
   /** Asks for changes of contacts since the beginning; `body` replaces members. */
   ask(body?: object | string, headers?: Record<string, string>, proxy?: ErpProxy): Promise<ChangesAnswer>;
-  /** Asks until there is no more, and returns the last answer with all changes. */
+  /** Asks until there are no more changes, and returns the last answer with the changes of all answers. */
   askAll(body?: object, headers?: Record<string, string>): Promise<ChangesAnswer>;
   /** Starts another proxy with the same instance. */
   startOther(settings?: Record<string, string>): Promise<ErpProxy>;

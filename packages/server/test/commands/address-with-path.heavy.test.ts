@@ -1,4 +1,4 @@
-/** The address of a proxy that a reverse proxy serves under a path. */
+/** Tests the address of a proxy that a reverse proxy serves under a path. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** `erp-proxy export`: what it prints, and how it goes on after a broken connection. */
+/** Tests `erp-proxy export`: its output, and how it continues after a broken connection. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
@@ -36,7 +36,7 @@ async function run(
   return { status, stdout, stderr };
 }
 
-/** The same, but the pauses between its attempts pass quickly. */
+/** Runs the command, but the pauses between its attempts pass quickly. */
 async function runQuickly(...given: Parameters<typeof run>): Promise<Ran> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldClearNativeTimers: true });
   try {
@@ -92,7 +92,7 @@ test('prints CSV in the form that is asked for', async () => {
 
 test('a proxy without exports', async () => {
   const { proxy } = await startSandboxStage();
-  // Its exports are not there.
+  // No route for exports exists under this path.
   const url = `${proxy.url}/older`;
   expect(await run({ url, key: proxy.key }, [...PARTNERS, '--fields', 'name'])).toEqual({
     status: 1,

@@ -1,4 +1,4 @@
-/** Memory of commands: a long list with a slow reader does not fill it. */
+/** Tests the memory of commands: a long list with a slow reader does not fill it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -18,11 +18,11 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Standard input. */
   input?: string | null;
-  /** Default: nobody can be asked. */
+  /** Asks a question; by default, nobody can be asked. */
   ask?: ((question: string) => Promise<string>) | null;
 }
 
-/** Its store is a SQLite file in the folder. */
+/** Runs a command whose store is a SQLite file in the folder. */
 export async function runCommand(
   args: readonly string[],
   { folder, env = {}, input = null, ask = null }: RunOptions,

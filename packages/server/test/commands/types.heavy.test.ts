@@ -1,4 +1,4 @@
-/** `types`: what it writes compiles, is the same each time, and describes what the server has. */
+/** Tests `types`: its output compiles, is the same each time, and describes the models of the server. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '@erp-proxy/sandbox';
@@ -19,7 +19,7 @@ beforeEach(() => {
 const run = (proxy: RunningProxy, args: readonly string[], key = proxy.key) =>
   runCommand(['types', '--url', proxy.url, ...args], { folder, env: { ERP_PROXY_KEY: key } });
 
-/** The arguments for the Odoo server at an address. */
+/** The arguments of the command for the Odoo server at an address. */
 function locate({
   url,
   db = 'prod',
@@ -53,7 +53,7 @@ async function startWithFields(fields: Record<string, object>, defaults = printR
   return { ...pair, args: locate(pair.upstream) };
 }
 
-/** What the compiler says about the file, and about code that uses it. */
+/** The errors of the compiler for the file, and for code that uses it. */
 function compileWith(code = ''): string {
   const head = `import { createClient } from '@erp-proxy/client';\nimport type * as models from './odoo.mts';\nconst client = createClient<models.Models>();\n`;
   writeFileSync(join(folder, 'use.mts'), head + code);
@@ -66,7 +66,7 @@ describe.each([14, 18, 19] as const)('Odoo %i', (version) => {
   test('describes every model, in a file that compiles', async () => {
     const { proxy, args } = await startOnSandbox(version);
     const ran = await run(proxy, [...args, '--models', '*', '--output', 'odoo.mts']);
-    // The list of the sandbox has models whose module is gone.
+    // ir.model of the sandbox lists models of removed modules.
     expect(ran).toMatchObject({
       status: 0,
       stdout: '',
@@ -238,7 +238,7 @@ test('describes which required fields a new record needs: those without a defaul
     fixed: { type: 'char', ...required, readonly: true },
     flag: { type: 'boolean', ...required },
     tag_ids: { type: 'many2many', ...required, relation: 'tag' },
-    // The record that this one inherits from, and a field of it.
+    // The field of the record that this model inherits from, and a field of that record.
     parent_id: { type: 'many2one', ...required, relation: 'parent' },
     label: { type: 'char', ...required, related: 'parent_id.label' },
     old_id: { type: 'many2one', ...required, relation: 'parent' },
@@ -272,7 +272,7 @@ test('fifty models of the size of those of Odoo cost the compiler less than an e
     expect(printed).not.toContain('error');
     return Number(/^Types:\s+(\d+)/m.exec(printed)?.[1]);
   };
-  // The number of types is the same each time, unlike the time.
+  // The number of types is the same in each run, while the time is not.
   const empty = countTypes('empty.mts');
   expect(empty).toBeGreaterThan(1000);
   expect(countTypes('odoo.mts')).toBeLessThan(2 * empty);
@@ -290,7 +290,7 @@ const OTHER_FIELDS = 50;
 
 /**
  * Models whose fields are described like those in the recordings of Odoo 18 and 19: with their labels, help, selections
- * and relations. The recordings have some forty, so that they repeat.
+ * and relations. The recordings have some forty fields, so they are repeated.
  */
 function describeModels(): Record<string, Record<string, object>> {
   const all = ['19.0-doc.jsonl', '19.0-jsonrpc.jsonl', '18.0-jsonrpc.jsonl'].flatMap((file) =>
@@ -323,7 +323,7 @@ function describeModels(): Record<string, Record<string, object>> {
   );
 }
 
-/** The fields that are whole in the body of an answer, from whose middle the recorder has cut a part. */
+/** The fields that are complete in the body of an answer. The recorder has cut a part out of its middle. */
 function readFields(body: unknown): [name: string, field: { relation?: string }][] {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const descriptions = text.matchAll(

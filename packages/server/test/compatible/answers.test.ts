@@ -1,4 +1,4 @@
-/** What clients of ODXProxy need in an answer: one test for each need. */
+/** Tests what clients of ODXProxy need in an answer: one test for each need. */
 import { describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';

@@ -1,4 +1,7 @@
-/** A proxy in front of sandboxes and scripted upstreams, called as clients of ODXProxy do. All are closed after each test. */
+/**
+ * Starts a proxy in front of sandboxes and scripted upstreams, and calls it as clients of ODXProxy do. All are closed
+ * after each test.
+ */
 import { type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
 import {

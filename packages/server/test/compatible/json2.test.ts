@@ -1,4 +1,4 @@
-/** `/v2/odoo/…`: calls that go to Odoo's `/json/2` unchanged. */
+/** Tests `/v2/odoo/…`: calls that go to Odoo's `/json/2` unchanged. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, resetAfterReading, type Script } from '../scripted-upstream.ts';
 import { startOdoo, startScripted } from './gateway.ts';

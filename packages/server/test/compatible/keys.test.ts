@@ -1,4 +1,4 @@
-/** The headers that may hold the client key. */
+/** Tests the headers that may hold the client key. */
 import { expect, test } from 'vitest';
 import { startOdoo } from './gateway.ts';
 

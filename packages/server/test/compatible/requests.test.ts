@@ -1,4 +1,4 @@
-/** What clients of ODXProxy send: one test for each form. */
+/** Tests what clients of ODXProxy send: one test for each form. */
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { json as readJson } from 'node:stream/consumers';

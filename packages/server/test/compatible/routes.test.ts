@@ -1,4 +1,4 @@
-/** Each route for clients of ODXProxy exists and behaves as documented. */
+/** Tests that each route for clients of ODXProxy exists and behaves as documented. */
 import { describe, expect, test } from 'vitest';
 import { PROGRAM_VERSION, send } from '../harness.ts';
 import { startOdoo } from './gateway.ts';

@@ -13,7 +13,7 @@ const SCRIPT = 'document.body.textContent = "console";\n'.repeat(200);
 const STYLE = 'body { margin: 0 }\n'.repeat(200);
 const YEAR = 'public, max-age=31536000, immutable';
 
-/** A page as Vite builds it. The style has forms that were compressed at build. */
+/** A page as Vite builds it. The style has forms that the build compressed. */
 function buildPage(): string {
   const folder = join(makeFolder(), 'dist');
   mkdirSync(join(folder, 'assets/deeper'), { recursive: true });

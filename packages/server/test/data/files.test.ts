@@ -37,7 +37,7 @@ beforeEach(() => {
   upstream.requests.length = 0;
   types = TYPES;
   atFields = null;
-  // Types are kept by user.
+  // The proxy keeps types by user, so each test has another user.
   instance['user_id'] = 1 + ((instance['user_id'] as number) % 1_000_000);
 });
 
@@ -48,7 +48,7 @@ const TYPES: Record<string, string> = {
 };
 let types: Record<string, string> | null;
 
-/** What happens in place of the next answer with types, whose connection then breaks off. */
+/** Runs in place of the next answer with types. The connection then breaks. */
 let atFields: (() => Promise<void>) | null;
 
 async function answerFields(socket: Socket): Promise<void> {
@@ -64,7 +64,7 @@ async function answerFields(socket: Socket): Promise<void> {
   answerLikeOdoo(socket, printResult(result));
 }
 
-/** The calls that Odoo got beside the question for the types. */
+/** The calls that Odoo got, without the questions for types. */
 const listCalls = () => upstream.requests.filter(({ body }) => !body.includes('"fields_get"'));
 
 const ATTACHMENT = { model_id: 'ir.attachment', record: 7, field: 'datas' };
@@ -272,7 +272,7 @@ test.each([
     );
     for (let at = 0; at < rest.length; at += 40_000) {
       socket.write(rest.slice(at, at + 40_000));
-      // The proxy reads each piece on its own.
+      // The pause lets the proxy read each piece separately.
       await passTurns(10);
     }
     socket.end();
@@ -435,7 +435,7 @@ test.each([
   ['datas', 'raw'],
   ['raw', 'raw'],
 ])('the content of an attachment is asked for as %s, and is in %s', async (named, held) => {
-  // RPC carries `raw` as a text where there is `datas`, and there is no `datas` from 19.3 on.
+  // Where Odoo has `datas`, RPC returns `raw` as text; from 19.3 on, there is no `datas`.
   types = held === 'datas' ? TYPES : { ...TYPES, datas: 'char' };
   answerRecord({ name: 'a', mimetype: 'a/b', type: 'binary', file_size: 3, [held]: 'YWJj' });
   expect((await download({ field: named })).body.toString()).toBe('abc');
@@ -576,7 +576,7 @@ test('a stored field with an empty text in place of its file has lost it', async
 test.each<[string, Record<string, unknown> | string, string, string | undefined]>([
   ['no JSON', '%7Bmodel', 'parse_error', undefined],
   ['a broken percent-encoding', '%E4', 'parse_error', 'x-erp-call'],
-  // As HTTP clients send the bytes of `é` in UTF-8.
+  // HTTP clients send the UTF-8 bytes of `é` in this way.
   ['letters that are not encoded', '{"model_id": "\u00c3\u00a9"}', 'parse_error', 'x-erp-call'],
   ['a percent sign that is not encoded', '{"model_id": "a", "field": "%41"}', 'parse_error', 'x-erp-call'],
   ['an array', '%5B%5D', 'invalid_request', undefined],
@@ -654,7 +654,7 @@ test('an upload starts over if its policy changes while the types of fields are 
   const policy = { origins: [upstream.url], models: { 'ir.attachment': ['*'] }, data: ['files'] };
   const call = { model_id: 'ir.attachment', field: 'datas', values: { name: 'a' }, erp_instance: instance };
   const ask = async (changed: object) => {
-    // Types are kept by user.
+    // The proxy keeps types by user, so another user is needed.
     instance['user_id'] = (instance['user_id'] as number) + 1;
     const { key, record } = await proxy.app.keys.create({ name: 'changed', policy: policy as never });
     atFields = async () => {

@@ -1,4 +1,4 @@
-/** docs/backup.md: its commands, run in their order. */
+/** Runs the commands of docs/backup.md in their order. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The Helm chart, rendered without Helm: Kubernetes and the program accept the result. */
+/** Tests the Helm chart, rendered without Helm: Kubernetes and the program accept the result. */
 import { readdirSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { validate as validateDeployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
@@ -25,7 +25,7 @@ const names = readdirSync(new URL(`../../../../${FOLDER}/templates`, import.meta
 }).filter((name) => /\.\w+$/.test(name));
 const templates = Object.fromEntries(names.map((name) => [name, readText(`${FOLDER}/templates/${name}`)]));
 
-/** Every value differs from its default, and everything is on. */
+/** Values in which each differs from its default, and every option is on. */
 const EVERYTHING = {
   replicas: 3,
   image: {
@@ -96,7 +96,7 @@ function render(values: object, release = 'shop'): Record<string, Parsed> {
   });
   const objects = Object.entries(texts).filter(([name]) => name.endsWith('.yaml'));
   return Object.fromEntries(
-    // Helm reads YAML 1.1.
+    // Helm parses YAML 1.1.
     objects
       .map(([, text]) => parse(text, { version: '1.1' }))
       .flatMap((it) => (it === null ? [] : [[it.kind, it]])),
@@ -120,7 +120,7 @@ function check(object: Parsed): string[] {
   const { apiVersion, validate } = SCHEMAS[object.kind] ?? expect.unreachable(object.kind);
   expect(object.apiVersion).toBe(apiVersion);
   const unseen = new Set<string>();
-  // The schema ignores unknown members: it never reads them.
+  // The schema ignores unknown members. They are found because it never reads them.
   validate(watch(object, '', unseen));
   const wrong = (validate.errors ?? []).map(
     ({ instancePath, message, keyword }: Parsed) => `${instancePath}: ${message ?? keyword}`,
@@ -128,7 +128,7 @@ function check(object: Parsed): string[] {
   return [...wrong, ...[...unseen].map((path) => `${path}: is unknown`)];
 }
 
-/** The same object. `unseen` keeps the paths of members that nothing has read. */
+/** Wraps an object so that `unseen` keeps the paths of members that nothing has read. */
 function watch(value: Parsed, path: string, unseen: Set<string>): Parsed {
   if (typeof value !== 'object' || value === null) return value;
   const members = new Map(

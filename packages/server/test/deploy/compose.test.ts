@@ -1,4 +1,4 @@
-/** The compose file, as far as it can be checked without a container engine. */
+/** Tests the compose file, as far as possible without a container engine. */
 
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test.each(services)('%s has minimal privileges', (_name, service) => {
     pids: expect.any(Number),
   });
   expect(service.logging.options['max-size']).toMatch(/^\d+m$/);
-  // The proxy's image sets its own user.
+  // The image of the proxy sets its user itself.
   if (service.build === undefined) expect(service.user).toMatch(/^(?!root|0)/);
 });
 

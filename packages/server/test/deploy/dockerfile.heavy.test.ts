@@ -1,4 +1,4 @@
-/** The image, as far as it can be checked without a container engine. docs/deployment.md lists the manual checks. */
+/** Tests the image, as far as possible without a container engine. docs/deployment.md lists the manual checks. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ test('has the Node version that the program needs', () => {
   expect(majors).toEqual([needed, needed, needed]);
 });
 
-// It makes a tarball.
+// The test makes a tarball.
 test('gets what the tarball is made from, which is enough for it', async () => {
   const context = mkdtempSync(join(tmpdir(), 'erp-proxy-context-'));
   try {

@@ -1,6 +1,7 @@
 /**
- * Renders Helm templates as far as the chart needs it: the actions and functions below, with Go's rules for blanks and
- * empty values. All other syntax is refused, so that the chart uses nothing that is not checked. Knows no chart.
+ * Renders Helm templates as far as the chart needs that: the actions and functions below, with Go's rules for blanks
+ * and empty values. All other syntax is refused, so that the chart uses no syntax that the tests do not check.
+ * Independent of the chart.
  */
 import { createHash } from 'node:crypto';
 import { parse as parseYaml, stringify } from 'yaml';
@@ -80,7 +81,7 @@ export function renderTemplates(templates: Templates, data: object): Record<stri
   }
 }
 
-/** The operands of a pipeline and its `|`. A group in parentheses is one operand. */
+/** The operands of a pipeline, including its `|`. A group in parentheses is one operand. */
 function splitPipeline(pipeline: string): string[] {
   const tokens: string[] = [];
   let depth = 0;
@@ -103,7 +104,7 @@ function printValue(value: unknown): string {
   return value.toExponential().replace(/e\+(\d)$/, 'e+0$1');
 }
 
-/** The result of `int`: Go prints all its digits. */
+/** The result of `int`: Go prints integers with all digits. */
 class Int {
   readonly value: number;
 

@@ -1,4 +1,4 @@
-/** The alert rules, the dashboard and the runbooks name metrics, labels and sections that exist. */
+/** Tests that the alert rules, the dashboard and the runbooks name metrics, labels and sections that exist. */
 
 import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
@@ -15,12 +15,15 @@ const rules: Parsed[] = readYaml('deploy/prometheus/alerts.yaml').groups.flatMap
 const dashboard: Parsed = JSON.parse(readText('deploy/grafana/erp-proxy.json'));
 const runbooks = readText('docs/runbooks.md');
 
-/** Prometheus adds these labels to every series, and makes `up` itself. */
+/** Labels that Prometheus adds to every series. It also makes the metric `up`. */
 const TARGET_LABELS = ['job', 'instance'];
-/** Present only with Redis or several workers. */
+/** Metrics that exist only with Redis or several workers. */
 const CONDITIONAL = ['erp_proxy_redis_up', 'erp_proxy_workers'];
 
-/** The labels of each own metric, from the generated page. Those of a scrape's target are renamed by Prometheus. */
+/**
+ * The labels of each metric of the program, from the generated page. Prometheus renames labels that a scrape's target
+ * has too.
+ */
 function readDocumentedLabels(): Map<string, string[]> {
   const labels = new Map<string, string[]>();
   for (const [, name = '', type, list = ''] of readText('docs/metrics.md').matchAll(
@@ -85,7 +88,7 @@ test('every metric that they name is in the answer of /metrics', async () => {
     return name !== 'up' && !CONDITIONAL.includes(name) && !present.has(name.replace(/_bucket$/, ''));
   });
   expect(missing).toEqual([]);
-  // The outcomes that the rules name are types of errors.
+  // The outcomes that the alert rules name are types of errors.
   for (const outcome of ['upstream_timeout', 'upstream_unreachable', 'upstream_bad_response', 'overloaded']) {
     expect(readText('docs/errors.md')).toContain(`\`${outcome}\``);
   }

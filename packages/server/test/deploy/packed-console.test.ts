@@ -1,4 +1,4 @@
-/** The console in the tarball: the built page, as the server sends it. */
+/** Tests the console in the tarball: the built page, as the server sends it. */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';

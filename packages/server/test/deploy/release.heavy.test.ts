@@ -1,4 +1,4 @@
-/** The script that releases a version, in a dry run: on copies of the files that it reads. */
+/** Tests the script that releases a version, in a dry run on copies of the files that it reads. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

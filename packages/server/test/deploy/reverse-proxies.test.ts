@@ -1,4 +1,4 @@
-/** The examples of reverse proxies and the unit of systemd: what they promise agrees with the settings. */
+/** Tests the examples of reverse proxies and the systemd unit: their limits agree with the settings. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import plainHttp, { type IncomingMessage } from 'node:http';
@@ -52,7 +52,7 @@ test('every location of nginx waits as long as a call can take, without a buffer
     for (const rule of ['proxy_buffering off;', 'proxy_request_buffering off;', 'proxy_next_upstream off;'])
       expect(all).toContain(rule);
     expect(all).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
-    // One header in a location would replace all that it inherits.
+    // A header that a location sets would replace all headers that it inherits.
     expect(rules).not.toContain('proxy_set_header');
   }
 });
@@ -73,7 +73,7 @@ test.each([nginx, caddy])('the settings that the example %# names are valid', (t
   expect(takeSettings(env).http).toMatchObject({ trustProxy: ['127.0.0.1'], publicUrl: url });
 });
 
-/** Writes the example for a folder without rights of root. Returns the arguments that name it. */
+/** Writes the example for a folder that needs no rights of root. Returns the arguments of nginx that name it. */
 function writeNginx(example: string): string[] {
   const files = { certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   writeFileSync(files.certificate, TEST_CERTIFICATE);
@@ -89,7 +89,7 @@ function writeNginx(example: string): string[] {
   return ['-p', folder, '-e', `${folder}/error.log`, '-c', main];
 }
 
-// Skipped without the program, which nothing else needs.
+// Skipped if nginx is not installed, because no other test needs it.
 withProgram('nginx')('nginx accepts its example', () => {
   const { status, stderr } = spawnSync('nginx', ['-t', ...writeNginx(nginx)]);
   expect(stderr.toString()).toContain('test is successful');
@@ -127,7 +127,7 @@ withProgram('caddy')(
 
 const FIRST = `"${'a'.repeat(70_000)}`;
 
-/** `start` starts the reverse proxy on a port, in front of the proxy on another one. */
+/** `start` starts the reverse proxy on a port, in front of the proxy on another port. */
 async function expectPassing(
   scheme: 'http' | 'https',
   start: (port: number, proxyPort: number) => Promise<ChildProcess>,
@@ -173,7 +173,7 @@ async function expectPassing(
   sendRest();
   await expect.poll(() => answer.complete).toBe(true);
   expect(JSON.parse(received).result).toHaveLength(70_000);
-  // What the caller claims is replaced.
+  // The reverse proxy replaces the address that the caller claims.
   const readAddress = () => pair.proxy.log.find(({ msg }) => msg === 'call')?.['address'];
   await expect.poll(readAddress).toBe('127.0.0.1');
 }
@@ -213,14 +213,14 @@ test('the unit starts the program with settings that it accepts, and stops it in
   const settings = takeSettings(env, files);
   const state = /^StateDirectory=(\S+)$/m.exec(unit)?.[1];
   expect(settings.store.url).toMatch(new RegExp(`^sqlite:/var/lib/${state}/`));
-  // Commands do not read the unit: its comment and the page name the store.
+  // Commands do not read the unit, so its comment and the page name the store.
   for (const text of [unit, readText('docs/deployment.md')])
     expect(text).toContain(`erp-proxy keys create --name shop --store.url ${settings.store.url}\n`);
   expect(readNumber(unit, /^TimeoutStopSec=(\d+)s$/m) * 1000).toBeGreaterThan(http.shutdownGraceMs);
   // `%d` came with systemd 251.
   expect(unit).toContain('%d');
   expect(readNumber(unit, /systemd \((\d+) or later\)/)).toBeGreaterThanOrEqual(251);
-  // Each credential that a variable names is loaded.
+  // The unit loads each credential that a variable names.
   for (const [, name] of unit.matchAll(/%d\/(\w+)/g)) expect(unit).toContain(`LoadCredential=${name}:`);
 });
 

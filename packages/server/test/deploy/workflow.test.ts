@@ -1,4 +1,7 @@
-/** The workflow of a public host runs the README's commands, with the least rights and no action that can change. */
+/**
+ * Tests the workflow for a public host: it runs the README's commands, with the least rights and only actions that
+ * cannot change.
+ */
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../architecture/repository-files.ts';

@@ -44,7 +44,7 @@ async function examine(sandbox: Sandbox, { db = sandbox.db, userId = 2, apiKey, 
     ...[`--db=${db}`, `--user-id=${userId}`, '--api-key-file=key', ...more],
   ]);
   expect(ran.stderr).toBe('');
-  // The password of the sandbox's user equals its login.
+  // The password `admin` equals the login of its user, which may be printed.
   if (key !== 'admin') expect(ran.stdout).not.toContain(key);
   const examination = JSON.parse(ran.stdout) as Examination;
   expect(ran.status).toBe(examination.ok ? 0 : 1);
@@ -273,7 +273,7 @@ test.each([
   ['types', ['--models=res.partner', '--key=ep_x']],
 ])('%s sends no key of a file in another encoding', async (command, more) => {
   const sandbox = await start(18);
-  // As `>` of Windows PowerShell writes it.
+  // `>` of Windows PowerShell writes files in this encoding.
   writeFileSync(join(folder, 'key'), `\ufeff${sandbox.users.admin.apiKey}\r\n`, 'utf16le');
   const args = ['--db=sandbox', '--user-id=2', '--api-key-file=key', `--egress.allow=${sandbox.url}`];
   expect(await run([command, sandbox.url, ...args, ...more])).toEqual({
@@ -419,7 +419,7 @@ describe('a stored instance', () => {
     const asked = await run([...doctor, `--http.port=${port}`], { ...env, ERP_PROXY_ADMIN_TOKEN: TOKEN });
     expect(asked).toMatchObject({ status: 0, stderr: expect.stringContaining(proxy.url) });
     expect(asked.stdout).toMatch(/^ok {6}user +2 is Mitchell Admin/m);
-    // The port 1 has no server.
+    // No server listens on port 1.
     for (const [place, more] of [
       ['--http.port=1', { ERP_PROXY_ADMIN_TOKEN: TOKEN }],
       [`--http.port=${port}`, {}],

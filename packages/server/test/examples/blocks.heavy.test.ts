@@ -1,7 +1,7 @@
 /**
- * Every fenced block of the pages and READMEs is checked by its language: code is compiled or parsed, commands are those
- * that exist, calls are sent, policies and settings are read. A block in a language without a check fails. Other tests
- * also run many of them.
+ * Checks every fenced block of the pages and READMEs by its language: code is compiled or parsed, commands must exist,
+ * calls are sent, policies and settings are read. A block in a language without a check fails. Other tests also run
+ * many of the blocks.
  */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Block {
   page: string;
   language: string;
   text: string;
-  /** For the name of its test. */
+  /** Used in the name of the block's test. */
   title: string;
 }
 
@@ -50,7 +50,7 @@ const LANGUAGES = [
   'ts',
   'yaml',
 ];
-/** Programs of the shell blocks that are not ours. */
+/** Programs in shell blocks that do not belong to this project. */
 const FOREIGN = [
   'cat',
   'chmod',
@@ -103,7 +103,7 @@ describe('JSON', () => {
     for (const value of parseValues(text)) await checkJson(value);
   });
 
-  /** One value, or one a line. */
+  /** Parses one JSON value, or one on each line. */
   function parseValues(text: string): unknown[] {
     try {
       return [JSON.parse(text)];
@@ -123,7 +123,7 @@ describe('JSON', () => {
   }
 });
 
-/** The shape of the call is right. Whether Odoo has the records is not checked. */
+/** Checks that the shape of the call is right. Whether Odoo has the records is not checked. */
 async function expectAcceptedCall(call: Record<string, unknown>): Promise<void> {
   const { json } = await shop.proxy.call({ erp_instance: { name: 'prod' }, ...call });
   expect([-32700, -32600, -32602, -32001, -32002]).not.toContain(json.error?.code);
@@ -141,11 +141,11 @@ describe('commands', () => {
   test.each(select('sh'))('$title', async ({ text }) => {
     const commands = await listCommands(text.replaceAll(PLACEHOLDER, 'x'));
     for (const words of commands) await checkCommand(words);
-    // Blocks that only set variables have none.
+    // A block without commands must only set variables.
     expect(commands.length > 0 || /^[A-Z_]+='/.test(text)).toBe(true);
   });
 
-  /** Runs the shell with stand-ins for all programs, which note their arguments. */
+  /** Runs the shell with stand-ins for all programs, which log their arguments. */
   async function listCommands(text: string): Promise<string[][]> {
     const folder = makeFolder();
     const log = join(folder, 'commands');
@@ -177,14 +177,14 @@ describe('commands', () => {
     else if (program === 'curl') await checkRequest(words);
   }
 
-  /** Whether the word is the program that is run, not the name of a container or an image. */
+  /** Whether the word is the program to run, not the name of a container or an image. */
   function isRun(words: readonly string[], at: number): boolean {
     return at >= 0 && COMMANDS.some(({ name }) => name.split(' ')[0] === words[at + 1]);
   }
 
   const readScripts = () => Object.keys(JSON.parse(readText('package.json')).scripts);
 
-  /** A placeholder within the text has the name that the usage of the command has. */
+  /** Placeholders in inline commands have the names that the usage of the command has. */
   test.each(listInlineCommands())('$page: $command', async ({ command }) => {
     const usage = await expectKnownCommand(command.replaceAll(/<[\w -]+>/g, 'x').split(' '));
     for (const [, option = '', name] of command.matchAll(/(--[\w-]+ )?<([\w-]+)>/g)) {
@@ -197,7 +197,7 @@ describe('commands', () => {
     }
   });
 
-  /** Those that leave nothing out. */
+  /** Inline commands that are complete. */
   function listInlineCommands(): { page: string; command: string }[] {
     return PAGES.flatMap((page) =>
       [...readText(page).matchAll(/`(?:npx )?erp-proxy ([^`<…][^`…]*)`/g)].map(([, command = '']) => ({
@@ -207,7 +207,7 @@ describe('commands', () => {
     );
   }
 
-  /** The command and its options exist. Resolves to its usage. */
+  /** Checks that the command and its options exist. Resolves to the usage of the command. */
   async function expectKnownCommand(words: readonly string[]): Promise<string> {
     let output = '';
     const status = await runCommandLine(
@@ -232,7 +232,7 @@ describe('commands', () => {
     return output;
   }
 
-  /** The path is that of a route, and the body one that it takes. */
+  /** Checks that a route has the path, and that it takes the body. */
   async function checkRequest(words: readonly string[]): Promise<void> {
     const url = words.find((word) => word.startsWith('http'))!;
     const path = new URL(url).pathname;
@@ -257,7 +257,7 @@ describe('YAML', () => {
       expect(readConfiguration(text)).not.toHaveProperty('errors');
       return;
     }
-    // A list of issuers, whose policies another block of the page has.
+    // The block is a list of issuers, whose policies are in another block of the page.
     const [whole] = select('yaml').filter((block) => block.page === page);
     const settings = parseYaml(whole!.text);
     const file = Array.isArray(value) ? { ...settings, auth: { ...settings.auth, issuers: value } } : value;
@@ -306,7 +306,7 @@ describe('TypeScript', () => {
     const file = join(makeFolder(), 'page.mts');
     const index = join(root, 'packages/sandbox/src/index.ts');
     const blocks = select('ts').filter(({ page }) => page === SANDBOX);
-    // Several blocks may define a name, and later ones use it. None need close what it starts.
+    // Several blocks may define a name that later blocks use. No block needs to close what it starts.
     const code = blocks
       .map(({ text }) => text.replace(/^import .*\n/, '').replaceAll(/^const /gm, 'var '))
       .join('');
@@ -342,7 +342,7 @@ test('cron: the times are valid, and the scripts exist', () => {
   }
 });
 
-/** The headers of a delivery, as the tests of subscriptions find them. */
+/** The headers of a delivery, as the tests of subscriptions check them. */
 const DELIVERY_HEADERS = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 test('HTTP: the routes and headers are those of the proxy, or of its deliveries', () => {
@@ -363,7 +363,7 @@ test.skipIf(POSTGRES_URL === undefined)('SQL runs (skipped without TEST_POSTGRES
   await client.connect();
   const name = `erp_proxy_page_${process.pid}`;
   try {
-    // A table of Odoo, for statements about it. Only this session sees it.
+    // A table of Odoo, for SQL about it. Only this session sees the table.
     await client.query('CREATE TEMPORARY TABLE res_partner (id integer, write_date timestamp)');
     for (const { text } of select('sql'))
       for (const statement of text.replaceAll('erp_proxy', name).split(';').slice(0, -1))
@@ -391,7 +391,7 @@ test.skipIf(REDIS_URL === undefined)(
 );
 
 test('TOML is what `erp-proxy mcp --print-config` prints', () => {
-  // packages/server/src/cli/mcp/client-configurations.test.ts compares it.
+  // packages/server/src/cli/mcp/client-configurations.test.ts compares the block of this page.
   for (const { page } of select('toml')) expect(page).toBe('docs/mcp.md');
 });
 

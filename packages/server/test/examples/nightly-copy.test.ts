@@ -1,4 +1,4 @@
-/** The nightly copy into PostgreSQL of examples/, against the real proxy, a sandbox and a real database. */
+/** Tests the nightly copy into PostgreSQL of examples/ against the real proxy, a sandbox and a real database. */
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

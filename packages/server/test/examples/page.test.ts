@@ -1,6 +1,6 @@
 /**
- * The web page of examples/, with a publishable key of its origin. Its script runs here with a few elements in place of a
- * document, and in Chromium where that is installed.
+ * Tests the web page of examples/ with a publishable key of its origin. Its script runs here with a few elements in
+ * place of a document, and in Chromium where that is installed.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** The programs of examples/ in each language, against the real proxy and a sandbox. */
+/** Tests the programs of examples/ in each language against the real proxy and a sandbox. */
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** Passes requests on. Cuts the first answer off in the middle. */
+/** Passes requests on, and cuts the first answer off in the middle. */
 async function startBreakingRelay(target: string) {
   let requests = 0;
   const server = createServer(async (request, response) => {
@@ -107,7 +107,7 @@ for (const [name, command, ...program] of PROGRAMS) {
         const { status, stdout, stderr } = await ran;
         expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
         expect(stderr).toMatch(message);
-        // One line, not a trace.
+        // The error is one line, without a stack trace.
         expect(stderr.match(/\n/g)).toHaveLength(1);
       };
       await expectMessage(run(['list'], { key: '' }), /ERP_PROXY_KEY/);

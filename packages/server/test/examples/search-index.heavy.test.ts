@@ -1,4 +1,4 @@
-/** The index of examples/typescript/search-index.ts, kept in step with a sandbox through the real proxy. */
+/** Tests the index of examples/typescript/search-index.ts, kept in step with a sandbox through the real proxy. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';

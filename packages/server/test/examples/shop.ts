@@ -1,4 +1,7 @@
-/** For tests: a sandbox Odoo, the real proxy with the sandbox stored as the instance `prod`, and programs that call it. */
+/**
+ * For tests: starts a sandbox Odoo and the real proxy with the sandbox as instance `prod`, and programs that call the
+ * proxy.
+ */
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -42,7 +45,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a program to its end. It gets the proxy, and `key` or the key of the proxy, in its environment. */
+/** Runs a program to its end. Its environment has the address of the proxy, and `key` or the key of the proxy. */
 export function runProgram(
   [command, ...args]: [string, ...string[]],
   { proxy }: Shop,
@@ -73,7 +76,7 @@ export function runProgram(
   });
   child.on('error', reject);
   child.on('close', (status) => resolve({ status, ...ran }));
-  // A program need not read its input.
+  // A program may end without reading its input.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   return promise;

@@ -1,5 +1,5 @@
 /**
- * The code of the pages for developers: TypeScript is checked by the compiler, and everything that calls the proxy runs
+ * Tests the code of the pages for developers: the compiler checks TypeScript, and all code that calls the proxy runs
  * against a sandbox. In tables, the language of a column is in its heading. Code for other libraries is only parsed.
  * blocks.heavy.test.ts checks every block of every page by its language.
  */
@@ -46,7 +46,7 @@ test.each([
     .filter((block) => block.includes('"jsonrpc"'));
   const answers = [];
   for (const block of calls) {
-    // The shell splits the words; curl itself may be missing.
+    // The shell only splits the command into words, because curl may be missing.
     const named = block
       .replace('<client key>', '$ERP_PROXY_KEY')
       .replace("'x-proxy-api: $ERP_PROXY_KEY'", '"x-proxy-api: $ERP_PROXY_KEY"');
@@ -62,7 +62,7 @@ test.each([
     });
     answers.push(await answer.text());
   }
-  // The records of the sandbox were created shortly before now.
+  // Times are hidden: the sandbox created its records when it started.
   const hideTimes = (texts: readonly string[]) =>
     texts.map((text) => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '<time>'));
   expect(hideTimes(answers)).toEqual(hideTimes(shown));
@@ -75,7 +75,7 @@ test.each([
   ['PHP', 'php', ['php', 'page.php'], 'page.php'],
 ] as const)('%s of calling.md changes only records that it has made', async (_, language, words, file) => {
   const source = listBlocks(language).join('\n');
-  // An id in the text would be that of somebody's record, on some server.
+  // An id in the text would change some other record on a reader's server.
   expect(source).not.toMatch(/\[\[\d+\]|\[\d+\],/);
   if (!hasCommand(words[0])) return;
   const read = async (model: string, fields: string[]): Promise<{ id: number }[]> => {
@@ -225,7 +225,7 @@ function listBlocks(language: string, page = calling): string[] {
     .map(([, , text]) => text as string);
 }
 
-/** The code in the tables of moving.md: of the columns for erp-proxy, or of those for other libraries. */
+/** The code in the tables of moving.md: in the columns for erp-proxy, or in the columns for other libraries. */
 function listCells(columns: 'erp-proxy' | 'other', language: string): string[] {
   let heads: string[] = [];
   let isTable = false;
@@ -252,7 +252,7 @@ function listCells(columns: 'erp-proxy' | 'other', language: string): string[] {
   });
 }
 
-/** Names that several tables define must not collide, and later rows of a table use them. */
+/** Code in which names of several tables do not collide, and which later rows of a table can use. */
 function inOwnScope(cell: string): string {
   return `${cell.replace(/^const (\w+) = /, 'var $1 = ')};`;
 }

@@ -1,4 +1,4 @@
-/** The receivers of examples/webhooks, with deliveries of a real subscription. */
+/** Tests the receivers of examples/webhooks with deliveries of a real subscription. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -74,7 +74,7 @@ for (const [name, command, listArguments] of RECEIVERS) {
       receiver.stderr?.on('data', (text) => {
         errors += text;
       });
-      // PHP has a server of its own, whose page fails at each request.
+      // PHP has a server of its own, so the script fails at each request instead of at the start.
       if (name === 'php') await expect.poll(() => sendForged(port)).toBe(500);
       else expect(await once(receiver, 'exit')).toEqual([1, null]);
       await expect.poll(() => errors).toContain('Set WEBHOOK_SECRET');
@@ -82,7 +82,7 @@ for (const [name, command, listArguments] of RECEIVERS) {
   });
 }
 
-/** A delivery that is signed with an empty secret. Resolves to the status, or null while nobody listens. */
+/** Sends a delivery that is signed with an empty secret. Resolves to the status, or null while nobody listens. */
 async function sendForged(port: number): Promise<number | null> {
   const body = '{"type":"res.partner.upserted","data":{"id":1}}';
   const timestamp = String(Math.floor(Date.now() / 1000));

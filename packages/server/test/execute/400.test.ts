@@ -70,7 +70,7 @@ test('invalid_request: deeper than Odoo can parse', async () => {
     says: /more than 512 levels/,
   });
   expect((await pair.proxy.post(printCall(pair.upstream.url, { params: deep(511) }))).status).toBe(200);
-  // The body is refused at this depth, not read to its end first.
+  // The body is refused at this depth, without reading it to its end.
   await expectRefused('['.repeat(513), {
     code: -32600,
     type: 'invalid_request',

@@ -121,7 +121,7 @@ test('precedes every error of the body, with id null', async () => {
   expectUnauthorized(await pair.proxy.post('x', { 'x-proxy-api': 'bad', 'content-type': 'text/plain' }));
 });
 
-/** null sends no key header. */
+/** Sends a call. `key` null: without a key header. */
 function sendCall(key: string | null): Promise<HttpAnswer> {
   return send(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',

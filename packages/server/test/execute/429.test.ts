@@ -7,7 +7,7 @@ import { expectError, waitFor } from './expectations.ts';
 
 test('rate_limited: a flood of invalid keys from one address, which does not delay valid keys', async () => {
   const proxy = closeAfterTest(await startProxy({ nowMs: () => 1_000_000 }));
-  // Delays have no end, so that a valid key that was delayed would get no answer.
+  // Delays never end, so that a valid key would get no answer if it were delayed.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldClearNativeTimers: true });
   closeAfterTest({ close: () => vi.useRealTimers() });
   const requests = Array.from({ length: 300 }, () =>
@@ -27,7 +27,7 @@ test('rate_limited: a flood of invalid keys from one address, which does not del
     });
     waiting.end();
   }
-  // 5 are answered without delay, 256 wait, the others are refused.
+  // Five requests are answered without delay, 256 wait, and the rest are refused at once.
   await waitFor(() => refusedAtOnce > 0);
   const answer = await proxy.post('{}', { 'x-proxy-api': 'bad' });
   expectError(answer, {

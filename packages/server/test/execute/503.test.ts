@@ -28,7 +28,7 @@ test('overloaded: the store does not answer, and the key is not in memory yet', 
   expect(proxy.log.find(({ outcome }) => outcome === 'overloaded')).toMatchObject({
     detail: 'store: no route to 10.9.8.7',
   });
-  // A key that is in memory is accepted.
+  // A key that is in memory is still accepted.
   expect((await proxy.post('{}', { 'x-proxy-api': known.key })).status).toBe(400);
 });
 

@@ -28,7 +28,7 @@ const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5]
 /** Disables the wait for the first verdict on new credentials. */
 const TWO_AT_ONCE = { 'batch.concurrency': '2', 'upstream.refusedCredentialsTtlMs': '0' };
 
-/** Between answers that are given in another order than their calls. */
+/** The time between answers that are given in another order than their calls. */
 const STEP_MS = 2;
 
 /** Answers with the first id of the call; earlier calls get later answers. */
@@ -58,7 +58,7 @@ test('runs several calls at once, and never more than batch.concurrency', async 
         open++;
         most = Math.max(most, open);
         if (open === 3) areThree.resolve();
-        // The first call tries the credentials alone.
+        // The first call is sent alone, to try the credentials.
         if (index > 0) await areThree.promise;
         await pause();
         open--;
@@ -192,7 +192,7 @@ describe('a result that is cut off', () => {
             return breakOff(socket, request, index);
           }
           await waitFor(() => isCut);
-          // The proxy notices it.
+          // The pause lets the proxy notice the reset.
           await passTurns(10);
           answerLikeOdoo(socket, printResult(String(id)));
         },
@@ -234,7 +234,7 @@ describe('a result that is cut off', () => {
 
 /** Disables the wait for the first verdict on new credentials. */
 const AT_ONCE = { settings: { 'upstream.refusedCredentialsTtlMs': '0' } };
-/** Waits until other calls of the batch have been answered, and the proxy could read of it what it wants to. */
+/** Waits until other calls of the batch are answered, and the proxy has read as much of the answers as it accepts. */
 async function othersAnswered(count: number): Promise<void> {
   await waitFor(() => pair.upstream.requests.length > count);
   await pause();
@@ -257,7 +257,7 @@ test('ends, and leaves nothing running, if large answers wait behind one that is
   expect(await readInFlight(pair.proxy.url)).toBe(0);
 });
 
-/** An answer with an order of members that requires reading it whole before it is sent. */
+/** An answer whose order of members forces the proxy to read it whole before sending it. */
 const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.0", "id": 1}`;
 
 test('ends, and can be stopped, if large answers that are read whole wait for a position that is never reached', async () => {

@@ -101,7 +101,7 @@ const STATUS: Record<string, number> = {
   database_missing: 404,
 };
 
-/** Tracebacks, code locations, SQL, the host of the database. */
+/** Matches tracebacks, code locations, SQL, and the host of the database. */
 const INTERNALS =
   /Traceback|File \\?"|\.py\b|line \d+, in|\/odoo\/|site-packages|psycopg2\.errors|SELECT |INSERT |UPDATE |127\.0\.0\.1|5432|FATAL/;
 
@@ -154,7 +154,7 @@ describe.each(Object.entries(MISTAKES))('%s', (name, mistake) => {
     });
     expect(json.error.message.trim()).not.toBe('');
     expect(json.error.message).not.toBe('Odoo Server Error');
-    // The address of the database and the traceback are internals of Odoo.
+    // Apart from its address, the answer must show no internals of Odoo.
     expect(body.toString().replaceAll(sandboxes.get(version)!.url, '')).not.toMatch(INTERNALS);
   });
 });
@@ -214,7 +214,7 @@ test('leave no message in the log', async () => {
   );
   for (const body of bodies) await proxy.call(body);
   await waitFor(() => proxy.log.length >= logged + bodies.length);
-  // Random parts could look like a port.
+  // Random parts of a log line could look like a port.
   const random = { upstream: null, requestId: null, keyId: null, clientId: null, time: null, address: null };
   const text = proxy.log.map((line) => JSON.stringify({ ...line, ...random })).join('\n');
   expect(text).not.toMatch(INTERNALS);

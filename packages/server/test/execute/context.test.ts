@@ -36,7 +36,7 @@ test.each([
   expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${context}}` })]);
 });
 
-// Odoo would create records without a company: it takes these values as the default one.
+// Odoo would take these values as the default company, and create records without a company.
 test.each([
   ['{"default_company_id":null}', '{}'],
   ['{"default_company_id":false}', '{}'],

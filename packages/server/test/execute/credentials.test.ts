@@ -1,4 +1,4 @@
-/** Many calls with wrong credentials do not reach Odoo, and disturb no other calls. */
+/** Tests that many calls with wrong credentials do not reach Odoo, and disturb no other calls. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
-/** Each has its own credentials. */
+/** Sends a call with this key, so that each call can have its own credentials. */
 const call = (api_key: string, more: Record<string, unknown> = {}) =>
   proxy.call(
     {

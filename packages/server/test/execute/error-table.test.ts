@@ -1,4 +1,4 @@
-/** Every row of the error table is tested in the file named after its status. */
+/** Checks that every row of the error table is tested in the file named after its status. */
 import { readFile } from 'node:fs/promises';
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';

@@ -67,7 +67,7 @@ export interface ExpectedError {
   code: number;
   type: string;
   retryable?: boolean;
-  /** Default: null. */
+  /** The id in the answer; null by default. */
   id?: unknown;
   path?: string;
   rule?: string;
@@ -85,7 +85,7 @@ export function expectError(answer: HttpAnswer, expected: ExpectedError): void {
   expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
 }
 
-/** The same for one element of a batch. */
+/** Describes the error as one element of a batch's answer. */
 export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): unknown {
   return {
     jsonrpc: '2.0',
@@ -106,7 +106,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
 }
 
 const POLL_MS = 5;
-/** At least 30 seconds, as for `expect.poll`. */
+/** Number of polls in at least 30 seconds, the time of `expect.poll`. */
 const POLLS_MAX = 6000;
 
 /** Waits until `read` returns a value. Log lines and counters are written shortly after an answer. */

@@ -1,6 +1,6 @@
 /**
- * During a graceful stop, new calls get 503, running calls end within the grace time, and the others are aborted with
- * an error.
+ * Tests a graceful stop: new calls get 503, running calls end within the grace time, and calls that take longer are
+ * aborted with an error.
  */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ import { printCall, waitFor } from './expectations.ts';
 let pair: Pair;
 let isStopped = false;
 afterEach(async () => {
-  // Ends what still runs, which a stop would wait for.
+  // Ends running calls, for which a stop would wait.
   await Promise.all([pair.upstream.close(), isStopped || pair.proxy.close()]);
   isStopped = false;
 });
@@ -145,7 +145,7 @@ test('ends a running batch, including calls that had not begun', async () => {
   );
 });
 
-/** Called if connections still were open a second after the end of the last request. */
+/** Spies on the function that closes connections which are still open a second after the end of the last request. */
 const spyOnCutOff = () => vi.spyOn(pair.proxy.app.server.server, 'closeAllConnections');
 
 test('stops immediately if nothing runs', async () => {
@@ -157,7 +157,7 @@ test('stops immediately if nothing runs', async () => {
   expect(cutOff).not.toHaveBeenCalled();
 });
 
-/** A grace time in which nothing must succeed. */
+/** A grace time that is too short for the call to end. */
 const SHORT_MS = 100;
 
 test('after the grace time, breaks off an answer in progress', async () => {

@@ -65,7 +65,7 @@ describe('server-timing', () => {
       timing,
     )!;
     expect(Number(upstreamMs)).toBeGreaterThanOrEqual(MOMENT_MS - 1);
-    // No time is part of both. Each is rounded to a tenth.
+    // No time is counted twice. Each of the two values is rounded to a tenth.
     expect(Number(upstreamMs) + Number(proxyMs)).toBeLessThan(tookMs + 0.2);
   });
 

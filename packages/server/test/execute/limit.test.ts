@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.close());
 
-/** The same call with its action, and with `call_method`. */
+/** Prints a call twice: with its action, and with `call_method`. */
 function printBoth(method: string, params: string | null, keyword: string): string[] {
   return [
     printCall(pair.upstream.url, { action: `"${method}"`, params, keyword }),

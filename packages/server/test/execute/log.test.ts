@@ -1,4 +1,4 @@
-/** One log line for each call, without values, keys or tracebacks. */
+/** Tests that each call has one log line, without values, keys or tracebacks. */
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';

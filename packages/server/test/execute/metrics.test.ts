@@ -1,4 +1,4 @@
-/** `GET /metrics`: its series, and that callers can neither add series nor read secrets there. */
+/** Tests `GET /metrics`: its series, and that callers can neither add series nor read secrets there. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -27,7 +27,7 @@ async function start(script: Parameters<typeof startUpstream>[0]): Promise<void>
   proxy = closeAfterTest(
     await startProxy({
       allow: [upstream.url, sandbox.url],
-      // Many new credentials at once.
+      // Allows many new credentials at once.
       settings: { 'upstream.timeoutMs': '300000', 'upstream.refusedCredentialsTtlMs': '0' },
     }),
   );
@@ -83,7 +83,7 @@ test('counts calls by class, outcome and upstream, and refused requests', async 
   expect(await readSeries('erp_proxy_proxy_duration_seconds_count', { class: 'read' })).toBe(3);
 });
 
-/** Longer than all else that the call takes on a machine that is not busy. */
+/** Longer than all other parts of the call take on a machine that is not busy. */
 const UPSTREAM_MS = 200;
 
 test("separates the time of Odoo from the proxy's", async () => {
@@ -95,7 +95,7 @@ test("separates the time of Odoo from the proxy's", async () => {
   const upstreamSeconds = (await readSeries('erp_proxy_upstream_duration_seconds_sum')) as number;
   const proxySeconds = (await readSeries('erp_proxy_proxy_duration_seconds_sum')) as number;
   expect(upstreamSeconds * 1000).toBeGreaterThanOrEqual(UPSTREAM_MS - 1);
-  // No time is part of both.
+  // No time is counted twice.
   expect((upstreamSeconds + proxySeconds) * 1000).toBeLessThan(tookMs + 1);
 });
 
@@ -107,7 +107,7 @@ test('counts calls in flight, and returns to zero', async () => {
     await released;
     answerLikeOdoo(socket, printResult('true'));
   });
-  // The first calls with new credentials wait for one another, so each call has its own.
+  // The first calls with the same new credentials wait for one another, so each call has its own credentials.
   const calls = Array.from({ length: 7 }, (_, index) =>
     proxy.post(
       makeCall(upstream.url, {
@@ -193,7 +193,7 @@ test('does not grow with addresses, methods, models or databases that callers in
   for (let from = 0; from < 500; from += 100) expect((await proxy.post(makeUp(from))).status).toBe(200);
   await waitFor(() => proxy.log.length === 501);
   expect(await countLines()).toBeLessThan(200);
-  // Real upstreams have labels, even if invented ones were called first.
+  // Real upstreams have labels, even if invented upstreams were called first.
   const before = await readSeries('erp_proxy_calls_total', { outcome: 'ok', upstream: sandbox.url });
   expect(before).toBe(1);
   expect((await readMetrics()).includes('made_up')).toBe(false);

@@ -8,7 +8,7 @@ import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
 
 type Policy = NonNullable<Parameters<RunningProxy['app']['keys']['create']>[0]['policy']>;
 
-/** Each place of a name in a call, with `nmae` for `name`. */
+/** Places in a call where a name can be, with `nmae` for `name`. */
 const PLACES: Record<string, Record<string, unknown>> = {
   'fields of read': { params: [[9], ['nmae']] },
   'fields of search_read': { action: 'search_read', params: [[]], keyword: { fields: ['nmae'], limit: 1 } },
@@ -155,7 +155,7 @@ describe('a key with a policy', () => {
     // The path leads into a model that the key may not read.
     expect(json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
     expect(json.error.data).not.toHaveProperty('nearest');
-    // Odoo is asked for the fields of the model of the call, which say where the path leads.
+    // Odoo is only asked for the fields of the call's own model, which determine where the path leads.
     expect(requests.total - before).toBe(1);
     expect(requests.calls['res.country.fields_get'] ?? 0).toBe(described);
     const both = await createKey(proxy, { models: { 'res.partner': ['*'], 'res.country': ['read'] } });
@@ -205,7 +205,10 @@ function printFault(name: string, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 200, message: 'Odoo Server Error', data } });
 }
 
-/** The upstream answers the call with a fault, and the question for names with `answer`; null: not at all. */
+/**
+ * Starts an upstream that answers the call with `fault`, and a question for names with `answer`. Null: it does not
+ * answer.
+ */
 async function openScripted(
   fault: string,
   answer: (asked: number) => string | null,

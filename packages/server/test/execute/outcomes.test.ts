@@ -1,6 +1,6 @@
 /**
- * docs/execute.md#the-answer: the outcome of a call is that of `execute_kw`. Tested with the sandbox, which is as
- * strict as Odoo.
+ * Tests docs/execute.md#the-answer: the outcome of a call is that of `execute_kw`. Uses the sandbox, which is as strict
+ * as Odoo.
  */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';

@@ -1,7 +1,7 @@
 /**
- * Reads are sent again after a lost connection and after 502, 503 and 504 of a reverse proxy; any call after a
- * rolled-back serialization failure; a write with unknown outcome never. Retries stay within the time limit of the call
- * and within a budget.
+ * Tests retries: reads are sent again after a lost connection and after 502, 503 and 504 of a reverse proxy; any call
+ * after a rolled-back serialization failure; a write with unknown outcome never. Retries stay within the time limit of
+ * the call and within a budget.
  */
 import { describe, expect, test } from 'vitest';
 import { RETRIES_FLOOR } from '../../src/limits/retry-budget.ts';
@@ -231,7 +231,7 @@ describe('the retry budget', () => {
     async (status) => {
       const settings = ALL_AT_ONCE;
       pair = closeAfterTest(await startPair(answerStatus(status), { ...STANDING, settings }));
-      // Different reads, because equal ones would be one call.
+      // The reads differ, because equal reads would be sent as one.
       await Promise.all(Array.from({ length: 100 }, (_, id) => call({ params: `[[${id}]]` })));
       expect(pair.upstream.requests.length).toBeLessThanOrEqual(100 * 1.1 + RETRIES_FLOOR);
       // 503 does not open the circuit breaker, so each call is sent.

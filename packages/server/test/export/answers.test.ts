@@ -1,4 +1,4 @@
-/** What an export answers: records, formats, order, limits and headers. */
+/** Tests the answers of an export: records, formats, order, limits and headers. */
 import { expect, test } from 'vitest';
 import {
   openExport,
@@ -44,7 +44,7 @@ test('reads page by page above the last id, never by offset, until a page is emp
   expect(stage.calls[0]?.domain).toEqual(['|', ['a', '=', 1], ['b', '=', 2]]);
   const later = stage.calls.slice(1);
   expect(later.length).toBeGreaterThan(1);
-  // As the first term, the id restricts all of the domain, also one that begins with an "or".
+  // The condition on the id comes first, so that it restricts the whole domain, even if that begins with an "or".
   for (const { domain, order, ...call } of stage.calls.slice(1)) {
     expect(domain).toEqual([['id', '>', call.after], '|', ['a', '=', 1], ['b', '=', 2]]);
     expect(order).toBe('id');
@@ -63,7 +63,7 @@ test.each([14, 16, 18, 19] as const)(
     const files = Array.from({ length: 900 }, (_, at) => ({
       name: `${at}.png`,
       description: at % 3 === 0 ? 'third' : false,
-      // As the ORM stores the images of records.
+      // The ORM stores images of records in this form.
       ...(at % 2 === 0 ? { res_model: 'res.partner', res_id: 9, res_field: 'image_1920' } : {}),
     }));
     const [first] = await call('create', [files]);
@@ -105,7 +105,7 @@ test.each([0, 500, 20_000])(
     const answer = await stage.export({ model_id: 'mail.message' });
     expect(answer.isBroken).toBe(false);
     expect(readIds(answer)).toEqual(visible);
-    // Other models have no such gaps, and are not asked again.
+    // For other models, an empty page is the end: the proxy does not ask again.
     const before = stage.calls.length;
     await stage.export({ after: dropped + 11 });
     expect(stage.calls.length).toBe(before + 1);

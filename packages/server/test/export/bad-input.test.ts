@@ -1,4 +1,4 @@
-/** Exports that are refused, with errors that name the member and say what to do. */
+/** Tests exports that are refused, with errors that name the member and say what to do. */
 import { PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { runExport, startSandboxStage, startTableStage } from './export-stage.ts';
@@ -108,7 +108,7 @@ test.each([
   const text = JSON.stringify({ ...body, ...(typeof wrong === 'string' ? {} : wrong) });
   const sent = typeof wrong === 'string' ? text.replace(/\}$/, `,${wrong}}`) : text;
   const answers = [await runExport({ url: proxy.url, key }, sent), await runExport(proxy, sent)];
-  // A key without a policy may do what the other one may not.
+  // The key without a policy may do more than the limited key, so its export need not be refused.
   const refused = answers.filter(({ text: printed }) => printed.includes('"error":'));
   expect(refused).toContain(answers[0]);
   for (const { text: refusal } of refused) {

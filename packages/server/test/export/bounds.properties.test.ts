@@ -1,6 +1,6 @@
 /**
- * The bounds of exports that run at once: random sequences of exports that begin and end in any way, over the route and
- * real connections. On a failure fast-check prints the seed.
+ * Tests the bounds of exports that run at once: random sequences of exports that begin and end in any way, over the
+ * route and real connections. On a failure fast-check prints the seed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -33,13 +33,13 @@ const step = fc.oneof(
 
 interface Running {
   client: number;
-  /** The second page of the export, which Odoo has not answered. */
+  /** The connection on which Odoo got the request for the export's second page, and has not answered it. */
   socket: Socket;
   call: PageCall;
   response: IncomingMessage;
 }
 
-/** A stage whose second pages wait until a test answers them. */
+/** Starts a stage whose second pages wait until a test answers them. */
 async function startStage() {
   const held = new Map<number, { socket: Socket; call: PageCall }>();
   const stage = await startTableStage({
@@ -47,7 +47,7 @@ async function startStage() {
     settings: {
       'data.requestsMax': String(PROCESS_MAX),
       'data.clientRequestsMax': String(CLIENT_MAX),
-      // No failure of the upstream may keep others waiting.
+      // A failure of the upstream must not keep other exports waiting.
       'upstream.retries': '0',
     },
     script: async (socket, call) => {
@@ -83,7 +83,7 @@ test('never more exports at once than allowed, and each end makes room', async (
       for (const one of steps) {
         if (one.kind === 'begin') {
           const mine = running.filter(({ client }) => client === one.client).length;
-          // Each export has a database of its own: pages of one database wait for each other.
+          // Each export has its own database, because pages of one database wait for each other.
           const number = ++exports;
           const response = await open(one.client, {
             domain: [['number', '=', number]],
@@ -118,7 +118,7 @@ test('never more exports at once than allowed, and each end makes room', async (
 function end({ socket, call, response }: Running, how: string): void {
   if (how === 'leave') response.destroy();
   else if (how === 'hang_up') {
-    // The page would be read again for some time.
+    // The caller leaves too, because the proxy would otherwise try to read the page again for some time.
     socket.destroy();
     response.destroy();
   } else if (how === 'garbage') answerLikeOdoo(socket, printResult('[{"no": "id"}]'));

@@ -1,6 +1,6 @@
 /**
- * An export gives each record that exists and matches throughout exactly once, in the order of ids, while records are
- * made, changed, archived and removed between its pages. On a failure fast-check prints the seed.
+ * Tests that an export gives each record that exists and matches throughout exactly once, in the order of ids, while
+ * records are made, changed, archived and removed between its pages. On a failure fast-check prints the seed.
  */
 
 import { connect } from 'node:net';
@@ -23,7 +23,7 @@ type Change = typeof change extends fc.Arbitrary<infer One> ? One : never;
 const example = fc.record({
   count: fc.integer({ min: 1, max: 30 }),
   pageSize: fc.integer({ min: 1, max: 7 }),
-  /** Before each page. */
+  /** The changes before each page. */
   changes: fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 20 }),
   isArchivedWanted: fc.boolean(),
 });
@@ -31,7 +31,7 @@ const example = fc.record({
 test('no record that exists throughout is missed or given twice, whatever others write', async () => {
   const stage = await startSandboxStage();
   const { proxy, sandbox } = stage;
-  // Pages pass a server that lets others write before each of them.
+  // Requests for pages go through a server that runs the changes before each request.
   let beforePage: () => Promise<void> = async () => {};
   const upstream = closeAfterTest(
     await startUpstream(async (socket, { head, body }) => {

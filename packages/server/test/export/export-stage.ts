@@ -1,4 +1,4 @@
-/** A proxy in front of the sandbox, or of a scripted table of any size, and exports through it. */
+/** Starts a proxy in front of the sandbox, or of a scripted table of any size, and makes exports through it. */
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -86,7 +86,7 @@ export async function startSandboxStage(
   };
 }
 
-/** A call of `search_read`, as the table got it. */
+/** A call of `search_read` that the scripted table got. */
 export interface PageCall {
   // biome-ignore lint/suspicious/noExplicitAny: a domain has values of any type
   domain: any[];
@@ -94,7 +94,7 @@ export interface PageCall {
   limit: number;
   order: string;
   context?: Record<string, unknown>;
-  /** Ids of the records must be above this one. */
+  /** The page has the records with ids above this id. */
   after: number;
 }
 
@@ -110,9 +110,9 @@ export interface TableStage {
 }
 
 export interface TableOptions extends ProxyOptions {
-  /** Ids are 1 to this number. */
+  /** The number of records. Their ids begin at 1. */
   count: number;
-  /** JSON text of a record. */
+  /** Returns the JSON text of a record. */
   print?: (id: number) => string;
   script?: PageScript;
 }
@@ -138,7 +138,7 @@ export async function startTableStage({
   const calls: PageCall[] = [];
   const upstream = closeAfterTest(
     await startUpstream(async (socket, { body }) => {
-      // Other methods are asked for names and types of fields.
+      // Other methods ask for names and types of fields.
       if (!body.includes('"search_read"')) return answerLikeOdoo(socket, NO_ACCESS);
       const call = readPageCall(body);
       calls.push(call);

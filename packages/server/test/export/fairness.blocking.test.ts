@@ -1,7 +1,7 @@
 /**
- * Interactive calls while exports run on the same database: the 99th percentile of their answer times stays within 1.5
- * times of that without exports, and the exports go on. Odoo is simulated with two workers. The times are real ones, so
- * that the file runs alone.
+ * Tests interactive calls while exports run on the same database: the 99th percentile of their answer times stays
+ * within 1.5 times the one without exports, and the exports continue. Odoo is simulated with two workers. The times are
+ * real, so the file runs alone.
  */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
@@ -13,9 +13,9 @@ const READ_MS = 20;
 const PAGE_MS = 5;
 const RECORD_MS = 0.2;
 const ROUNDS_MAX = 15;
-/** Calls of each caller in a round. */
+/** Number of calls that each caller makes in a round. */
 const CALLS = 75;
-/** For the sizes of the pages to settle. */
+/** Number of records after which the sizes of the pages have settled. */
 const SETTLING_RECORDS = 1000;
 const RATIO_MAX = 1.5;
 const LOADS: [name: string, callers: number, thinkMs: number][] = [
@@ -83,7 +83,7 @@ test.each(LOADS)(
       return times[Math.floor(times.length * 0.99)]!;
     };
     await measureP99Ms();
-    // A pause of the machine only adds to a time: the least of the rounds is nearest to what the program needs.
+    // A pause of the machine only lengthens a time, so the shortest time of all rounds is the most accurate.
     let aloneMs = Number.POSITIVE_INFINITY;
     let besideMs = Number.POSITIVE_INFINITY;
     for (let round = 0; round === 0 || (round < ROUNDS_MAX && besideMs > aloneMs * RATIO_MAX); round++) {

@@ -1,4 +1,4 @@
-/** How an export flows: first byte, one page ahead, back-pressure, time limits, and its early end. */
+/** Tests how an export flows: first byte, one page ahead, back-pressure, time limits, and its early end. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
@@ -6,10 +6,10 @@ import { createDecoder } from '../take-answer.ts';
 import { ENDLESS_MS, expectToStay, pause } from '../time.ts';
 import { openExport, printPage, printRecord, readIds, runExport, startTableStage } from './export-stage.ts';
 
-/** Within this time further pages are read, if any. */
+/** If the proxy reads further pages, it does so within this time. */
 const LONGER_THAN_PAGE_MS = 1000;
 
-/** About a kilobyte. */
+/** A record of about a kilobyte. */
 const printLong = (id: number) => `{"id": ${id}, "text": "${'x'.repeat(1000)}"}`;
 
 test('the first records arrive while the second page is read', async () => {
@@ -55,7 +55,7 @@ test('a caller that does not read keeps at most one page waiting', async () => {
     return isSame;
   };
   await expect.poll(hasStopped, { interval: LONGER_THAN_PAGE_MS }).toBe(true);
-  // Pages have about a megabyte, and the buffers of the sockets some more.
+  // Pages have about a megabyte, and the buffers of the sockets hold a few more.
   await expectToStay(() => calls.length < 40, true);
   response.destroy();
 });
@@ -110,7 +110,7 @@ test('the time limit holds for each page, and not for the export', async () => {
   const answer = await run({}, { 'x-request-timeout': String(TIMEOUT_MS / 1000) });
   expect(answer.isBroken).toBe(false);
   expect(readIds(answer)).toHaveLength(600);
-  // Pages are read one after the other.
+  // Each page takes PAGE_MS, so the pages together took longer than the time limit.
   expect(calls.length * PAGE_MS).toBeGreaterThan(TIMEOUT_MS);
 });
 

@@ -1,4 +1,4 @@
-/** Answers of Odoo that no export can be made of, and failures in its middle. */
+/** Tests answers of Odoo that cannot be exported, and failures in the middle of an export. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult, ROLLED_BACK } from '../scripted-upstream.ts';
 import { type PageScript, printRecord, readIds, startTableStage } from './export-stage.ts';

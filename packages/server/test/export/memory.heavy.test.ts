@@ -1,6 +1,6 @@
 /**
- * An export of a million records adds at most 32 MiB to the memory of a warm process. The proxy runs in a process of
- * its own, and the kernel reports its peak memory.
+ * Tests that an export of a million records adds at most 32 MiB to the memory of a warm process. The proxy runs in a
+ * process of its own, and the kernel reports its peak memory.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -30,7 +30,7 @@ interface Taken {
   isWhole: boolean;
 }
 
-/** Reads an export without keeping it. */
+/** Reads an export without storing it. */
 function takeExport(url: string, key: string, body: object, headers: Record<string, string>): Promise<Taken> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${url}/api/erp/export`, {
@@ -57,7 +57,7 @@ function readMib(pid: number | undefined, name: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
 }
 
-/** Runs an export, and returns by how much the memory of the server grew at most. */
+/** Runs an export, and returns the maximum by which the memory of the server grew. */
 async function measureExport(
   pid: number | undefined,
   run: () => Promise<Taken>,
@@ -121,7 +121,8 @@ test.runIf(process.platform === 'linux')(
     const { taken, addedMib } = await measureExport(server.pid, () => takeExport(server.url, key, body, {}));
     expect(taken.isWhole).toBe(true);
     expect(taken.lines).toBeGreaterThanOrEqual(COUNT);
-    // Each row is found and read. With an offset, each page would examine all rows before it.
+    // Each row is read twice: by the search and by the read. With an offset, each page would examine all rows before
+    // it.
     expect(sandbox.rowsRead - readBefore).toBeLessThan(2.1 * taken.lines);
     expect(addedMib).toBeLessThan(ADDED_MIB_MAX);
   },

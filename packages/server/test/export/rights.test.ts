@@ -1,4 +1,4 @@
-/** Policies and limits of the key that exports. */
+/** Tests policies and limits of the key that exports. */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { measureMs } from '../time.ts';
@@ -29,7 +29,7 @@ test('a key with a policy may export only if `data` names it', async () => {
     const answer = await runExport({ url: proxy.url, key }, { id: 5, ...body });
     expect(answer.status).toBe(403);
     expect(JSON.parse(answer.text)).toMatchObject({
-      // Checked before the body is read.
+      // The right is checked before the body is read, so the id is not known.
       id: null,
       error: { data: { type: 'policy_denied', rule: 'data' } },
     });

@@ -1,4 +1,4 @@
-/** Time for which the calls of a batch count as running. A batch can get more time while they run. */
+/** Tests for how long the calls of a batch count as running. A batch can get more time while they run. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -14,7 +14,7 @@ test('a call counts as running as long as its batch, even if a slow instance ext
   const upstream = closeAfterTest(
     await startUpstream((socket, { body }) => {
       const text = body.toString();
-      // Answered before the call to the slow instance begins. The others are never answered.
+      // The second call is answered before the call to the slow instance begins. The other calls are never answered.
       if (text.includes('"name":"second"')) answerLikeOdoo(socket, printResult('2'));
       if (text.includes('res.users')) answerLikeOdoo(socket, printResult('[]'));
     }),

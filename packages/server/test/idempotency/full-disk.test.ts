@@ -1,4 +1,4 @@
-/** Answers to calls with an idempotency key while the disk of the store is full. */
+/** Tests answers to calls with an idempotency key while the disk of the store is full. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createIdempotency } from '../../src/stores/idempotency.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
   database.close();
 });
 
-/** SQLite then returns SQLITE_FULL, as for a full file system. */
+/** Makes SQLite return SQLITE_FULL after this number of bytes, as for a full file system. */
 function leaveBytes(bytes: number): void {
   const read = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   database.exec(`PRAGMA max_page_count = ${read('page_count') + Math.ceil(bytes / read('page_size'))}`);
@@ -48,7 +48,7 @@ const send = (key: string) => proxy.call(create(), { 'idempotency-key': key });
 
 test('a call is not sent, can be sent again, and runs when there is space; calls without a key continue', async () => {
   leaveBytes(0);
-  // The present pages may have space for some keys.
+  // The database may still have room for some keys without growing.
   for (let index = 0; (await send(`${index}`)).status === 200; index++) expect(index).toBeLessThan(1000);
   const sent = upstream.requests.length;
   expect(await send('a')).toMatchObject({

@@ -1,4 +1,4 @@
-/** Idempotency keys in Redis (`idempotency.store: redis`) while Redis is slow, broken or has lost its data. */
+/** Tests idempotency keys in Redis (`idempotency.store: redis`) while Redis is slow, broken or has lost its data. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ const REFUSED = {
 type Act = () => unknown;
 type ProxyAnswer = Awaited<ReturnType<RunningProxy['call']>>;
 
-/** Skipped without a redis-server to start. */
+/** Skipped if there is no redis-server to start. */
 describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
   let redis: TestServer;
   let wire: Wire;
@@ -96,7 +96,7 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
       expect((await proxy.call(create())).status, 'without a key').toBe(200);
       await mend();
       await expect.poll(isAway).toBe(false);
-      // Claims that Redis stored without an answer are released.
+      // The proxy releases claims that Redis stored although it could not answer.
       await expect.poll(async () => (await send('a')).json.result).toBe(2);
       const again = await repeatRefused(() => send('a'));
       expect(again.headers['idempotency-replayed']).toBe('true');

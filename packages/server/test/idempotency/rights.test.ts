@@ -1,6 +1,6 @@
 /**
- * A stored answer needs the same rights as the call, at the same server. A store that does not answer ends the call in
- * time.
+ * Tests that a stored answer needs the same rights as the call, at the same server. A store that does not answer ends
+ * the call in time.
  */
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
@@ -60,7 +60,7 @@ test.each([
   const created = await send('create', [{}]);
   await proxy.app.keys.update(record.id, 1, { policy: { ...policy, ...after } });
   expect((await send('search_read', [[]])).json.error.data.type).toBe('idempotency_conflict');
-  // A write is never run twice, and its answer has only an id.
+  // The write must never run twice, so its answer, which has only an id, is returned.
   expect((await send('create', [{}])).json).toEqual(created.json);
   expect(upstream.requests).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-/** Answers to calls with an idempotency key while the store is too slow. */
+/** Tests answers to calls with an idempotency key while the store is too slow. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -56,7 +56,7 @@ describe('look-up and claim together have a second', () => {
   let now: number;
   let upstream: ScriptedUpstream;
   let proxy: RunningProxy;
-  /** Ends what the store was asked for. */
+  /** By name of an operation of the store: the function that lets it end. */
   let ends: Record<string, () => void>;
 
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-/** Calls to a stored instance by its name: its key stays secret, and its members apply to its calls. */
+/** Tests calls to a stored instance by its name: its key stays secret, and its members apply to its calls. */
 import { randomBytes } from 'node:crypto';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
@@ -38,7 +38,7 @@ test('sends the stored database, user and key, and records the instance', async 
   await start();
   const { status, json } = await proxy.call(NAMED);
   expect({ status, json }).toEqual({ status: 200, json: { jsonrpc: '2.0', id: 1, result: true } });
-  // The proxy also requests the expiry of the key.
+  // The proxy also asks Odoo for the expiry of the key, so there are further requests.
   expect(upstream.requests.map(({ body }) => body.toString())).toContain(printExecuteKw({}));
   await expect
     .poll(() => proxy.log.find(({ msg }) => msg === 'call'))
@@ -111,7 +111,7 @@ test('calls that wait for its concurrency do not delay other calls to the databa
   const { url } = upstream;
   const other = { url, db: 'prod', user_id: 3, api_key: 'b'.repeat(40), allow_private: true };
   await proxy.app.instances.add({ name: 'other', ...other, ...members });
-  // Calls with unknown credentials wait for the first of them.
+  // Calls with unknown credentials wait for the first call with the same credentials.
   expect((await proxy.call(NAMED)).status).toBe(200);
   const slow = printCall('', { params: '[[99]]', erp_instance: '{"name":"prod"}' });
   const calls = Array.from({ length: 3 }, () => proxy.call(slow, UNSHARED));

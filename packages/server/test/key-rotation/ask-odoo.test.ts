@@ -1,4 +1,4 @@
-/** Calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
+/** Tests the calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
 
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';

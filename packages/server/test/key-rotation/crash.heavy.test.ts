@@ -1,6 +1,6 @@
 /**
- * A process that dies at any point of a rotation leaves a stored key that works. The next process completes the
- * rotation.
+ * Tests that a process that dies at any point of a rotation leaves a stored key that works. The next process completes
+ * the rotation.
  */
 import { afterEach, expect, test } from 'vitest';
 import type { Instances } from '../../src/instances/instances.ts';
@@ -18,12 +18,12 @@ afterEach(() => harness.close());
 
 interface Life {
   parts: RotationParts;
-  /** The points passed so far, at each of which the process may die. */
+  /** The points that the process has passed so far. It may die at each of them. */
   moments: string[];
   isDead: boolean;
 }
 
-/** The parts of a process that dies at its nth point: after that, none of its operations has an effect. */
+/** The parts of a process that dies at its nth point: from then on, none of its operations has an effect. */
 function live(dieAt: number): Life {
   const life: Life = {
     moments: [],
@@ -56,7 +56,7 @@ function live(dieAt: number): Life {
   return life;
 }
 
-/** From learning the key's expiry to revoking the old key. */
+/** Runs a whole rotation: from learning the key's expiry to revoking the old key. */
 async function rotateWhole(life: Life): Promise<void> {
   const rotation = harness.openRotation(life.parts);
   await rotation.checkAll();
@@ -95,7 +95,7 @@ test.each(['jsonrpc', 'json2'] as const)(
         failure: null,
         isExpiryKnown: true,
       });
-      // Odoo made this key, but the process died before it was stored. Nobody knows its text; it expires by itself.
+      // Odoo made this key, but the process died before storing it. Nobody knows its text; the key expires by itself.
       const lost = ['after generate', 'before write proving'].includes(where) ? 1 : 0;
       expect((await harness.listKeys()).all, where).toHaveLength(1 + lost);
       await harness.close();

@@ -1,4 +1,4 @@
-/** Learning the expiry of a key, and warnings before it. */
+/** Tests how the expiry of a key is learned, and the warnings before it. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { CREATED_AT, DAY_MS, HOUR_MS, type RotationHarness, startHarness } from './rotation-harness.ts';
 
@@ -76,7 +76,7 @@ describe('the expiry stays unknown', () => {
     harness.advance(HOUR_MS);
     await rotation.checkAll();
     expect(harness.sandbox.requests.calls['res.users.apikeys.search_read']).toBe(1);
-    // The second key has expired by then.
+    // After this time, the second key has expired.
     harness.advance(3 * DAY_MS);
     await rotation.checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });

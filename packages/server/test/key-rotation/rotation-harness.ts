@@ -28,11 +28,11 @@ export interface HarnessOptions {
   version?: Version;
   protocol?: 'auto' | 'jsonrpc' | 'json2';
   user?: 'admin' | 'demo';
-  /** Stored instead of the user's key. */
+  /** The key to store in place of the user's key. */
   apiKey?: string;
-  /** Days from {@link CREATED_AT}; null: never. */
+  /** When the keys expire, in days after {@link CREATED_AT}; null: never. */
   keyDays?: number | null;
-  /** Days from {@link CREATED_AT} until now. */
+  /** The current time, in days after {@link CREATED_AT}. */
   nowDays?: number;
   rotate?: boolean;
   keyExpiresAt?: string;
@@ -57,13 +57,13 @@ export interface RotationHarness {
   errors: unknown[];
   advance(ms: number): void;
   now(): number;
-  /** Like a new process: remembers nothing of earlier ones. */
+  /** Opens the key rotation of a new process, which remembers nothing of earlier ones. */
   openRotation(parts?: Partial<RotationParts>): KeyRotation;
   /** Odoo's answer to a call with the stored key. */
   callWithStoredKey(): Promise<OdooAnswer>;
   callWith(apiKey: string): Promise<OdooAnswer>;
   storedKey(): Promise<string>;
-  /** Names of the user's keys that have not expired; `ours`: those that the proxy made. */
+  /** Names of the user's keys that have not expired; `ours`: the keys that the proxy made. */
   listKeys(): Promise<{ all: string[]; ours: string[] }>;
   close(): Promise<void>;
 }

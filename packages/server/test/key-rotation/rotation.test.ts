@@ -1,4 +1,4 @@
-/** Replacing keys: when, by which calls, and what happens on failures. */
+/** Tests the replacement of keys: when it happens, by which calls, and what happens on failures. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instances } from '../../src/instances/instances.ts';
 import type { AskOdoo, OdooAnswer, Question } from '../../src/key-rotation/ask-odoo.ts';
@@ -434,7 +434,7 @@ describe('an instance that is removed, and added again with another server durin
     asked.splice(0);
   });
 
-  /** Adds the instance again after the answer of Odoo to this method. */
+  /** Adds the instance again after Odoo has answered this method. */
   function addAgainAfter(method: string, answerInstead?: OdooAnswer): AskOdoo {
     let isDone = false;
     return async (record, apiKey, question) => {
@@ -450,7 +450,7 @@ describe('an instance that is removed, and added again with another server durin
     };
   }
 
-  /** Checks the key once, and returns the number of keys that the user has at the first server afterwards. */
+  /** Checks the key once, and returns the number of keys that the user then has at the first server. */
   async function checkWith(ask: AskOdoo): Promise<unknown> {
     const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
     await harness.openRotation({ ask }).checkAll();

@@ -1,4 +1,4 @@
-/** Bodies near the maximum size, each of which is expensive in another way. */
+/** Bodies near the maximum size, each of which is expensive in a different way. */
 
 export interface LargeBody {
   name: string;
@@ -9,7 +9,7 @@ export interface LargeBody {
 
 const MIB = 1024 ** 2;
 
-/** Parts of a call around its arguments. */
+/** The parts of a call before and after its arguments. */
 interface Frame {
   action?: string;
   model?: string;
@@ -102,7 +102,7 @@ export function makeJson2Body(url: string, sizeBytes: number): Buffer {
   return Buffer.concat([Buffer.from(head), Buffer.alloc((count - 1) * 8, '1234567,'), Buffer.from('7]}}')]);
 }
 
-/** Pieces of one byte: the text, and white space behind it. */
+/** The text and white space after it, in pieces of one byte. */
 export function* makeTinyChunks(text: string, count: number): Generator<Uint8Array> {
   const bytes = Buffer.from(text.padEnd(count));
   for (let at = 0; at < bytes.length; at++) yield bytes.subarray(at, at + 1);

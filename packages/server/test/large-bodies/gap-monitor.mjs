@@ -1,6 +1,6 @@
 // Loaded into the tested program: measures the longest time for which its event loop was busy without a break, as the
-// processor time that its thread used between two runs of a timer. Unlike the time by the clock, that does not grow when
-// other programs use the processor. On SIGUSR2 it writes the time in milliseconds to standard error, and starts again.
+// processor time of its thread between two runs of a timer. Unlike wall-clock time, processor time does not grow when
+// other programs use the processor. On SIGUSR2, writes the time in milliseconds to standard error, and starts again.
 import { isMainThread } from 'node:worker_threads';
 import { readThreadCpuMs } from '../thread-cpu.ts';
 

@@ -1,4 +1,4 @@
-/** While a body of the largest size is checked and sent, the event loop is free for the calls of others. */
+/** Tests that the event loop is free for other callers while a body of the maximum size is checked and sent. */
 import { expect, test } from 'vitest';
 import { BLOCKED_MS_MAX, takeMedian } from '../measure-blocking.ts';
 import { makeCall } from '../scripted-upstream.ts';
@@ -6,9 +6,9 @@ import { pause } from '../time.ts';
 import { makeJson2Body, makeLargeBodies, makeTinyChunks } from './bodies.ts';
 import { type Posted, type Stage, startStage } from './stage.ts';
 
-/** Time between small calls. */
+/** Time between two small calls. */
 const BETWEEN_MS = 5;
-/** Bodies that are also checked by the rules for related records to their end. */
+/** Bodies that the rules for related records also check, to their end. */
 const RELATED = new Set(['records', 'numbers', 'one string', 'batch']);
 
 /** A message to `/mcp`. `list` is JSON text. */
@@ -43,7 +43,7 @@ async function expectUnblocked(
   expect(blockedMs, name).toBeLessThan(BLOCKED_MS_MAX);
 }
 
-/** So that a part ends within the time of a test on a busy machine too. */
+/** The test is split into parts, so that each ends within the time limit of a test on a busy machine too. */
 const PARTS = [1, 2, 3, 4];
 
 test.each(PARTS)('no pass over a large body blocks the event loop, part %i', async (part) => {
@@ -98,7 +98,7 @@ test('neither does a body of another route, nor one in chunks of one byte', asyn
     headers: { accept: 'application/json, text/event-stream' },
     body: printMessage(`[${'1,'.repeat(99_990)}1]`),
   };
-  // A short one is sent several times: alone, it may take less time than a small call beside it.
+  // A short body is sent several times, because a single one may take less time than the small call beside it.
   const cases: [string, Omit<Posted, 'key'>, number[], count: number][] = [
     ['json2', { path: '/v2/odoo/execute', body: makeJson2Body(stage.odoo, 32 * 1024 ** 2) }, [200, 500], 1],
     ['file', file, [200], 1],
@@ -137,7 +137,7 @@ test('neither does a long answer', async () => {
     name: 'Deco Addict',
     comment: 'é"<p>'.repeat(1400),
   }));
-  // A short one is asked for several times, as above.
+  // A short answer is requested several times, because a single one may take less time than the small call beside it.
   const answers: [string, Stage['answer'], Record<string, string>, count: number][] = [
     ['a result', { result: rows }, {}, 1],
     ['a converted result', { result: rows }, { prefer: 'values=normalized' }, 1],

@@ -1,4 +1,4 @@
-/** The running program with an Odoo behind it, and a measure of how long its event loop was busy without a break. */
+/** Starts the real program with an Odoo behind it, and measures how long its event loop is busy without a break. */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
@@ -28,7 +28,7 @@ export interface Posted {
   path?: string;
   key: string;
   headers?: Record<string, string>;
-  /** A function makes chunks. */
+  /** The body, or a function that makes its chunks. */
   body: Uint8Array | (() => Iterable<Uint8Array>);
 }
 
@@ -37,15 +37,15 @@ export interface Stage {
   url: string;
   /** Address of Odoo. */
   odoo: string;
-  /** The answer to `search_read`: JSON text of the result, or the whole body. */
+  /** The answer of Odoo to `search_read`: JSON text of the result, or the whole body. */
   answer: { result: string } | { body: Buffer };
   post(posted: Posted): Promise<{ status: number; body: Buffer }>;
   makeKey(policy?: object): Promise<string>;
-  /** Stores the Odoo as an instance: tools for agents use these alone. */
+  /** Stores the Odoo as an instance: tools for agents use stored instances only. */
   addInstance(): Promise<void>;
-  /** The longest time since the last call of this function, in milliseconds. */
+  /** The longest busy time of the event loop since the last call of this function, in milliseconds. */
   readLongestGap(): Promise<number>;
-  /** The largest memory of the program so far. */
+  /** The peak memory of the program so far. */
   readPeakMib(): number;
 }
 

@@ -1,4 +1,7 @@
-/** Methods that return an action for Odoo's own pages: the answer says what was not done. Contexts of calls. */
+/**
+ * Tests methods that return an action for Odoo's own pages: the answer says what was not done. Also tests contexts of
+ * calls.
+ */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';
@@ -10,7 +13,7 @@ const CANCEL = { model: 'sale.order', method: 'action_cancel', ids: [4] };
 const callText = (name: string, args: object) =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
 
-/** Calls a method that only reads by its name, so that no person is asked, of an Odoo that answers with `result`. */
+/** Calls a method whose name is known to only read, so that no person is asked. Odoo answers with `result`. */
 async function callScripted(result: object) {
   const post = await startWithScript((socket, { body }) =>
     answerLikeOdoo(socket, printResult(body.toString().includes('"exists"') ? JSON.stringify(result) : '{}')),

@@ -1,4 +1,4 @@
-/** Calls of tools that a policy runs only after an administrator has approved them. */
+/** Tests calls of tools that a policy runs only after an administrator has approved them. */
 import { expect, test } from 'vitest';
 import { AGREE, startStage } from './stage.ts';
 
@@ -94,7 +94,7 @@ test('where an administrator approves, the person in front of the client is aske
   const asked = await call('delete_records', ORDER, client);
   expect(questions).toHaveLength(1);
   const approval = readId(asked.text);
-  // It waits, is approved and not named, and is approved and named.
+  // The states of the approval: it waits; it is approved, but the call does not name it; the call names it.
   expect((await call('delete_records', ORDER, client)).text).toContain(approval);
   expect((await call('delete_records', { ...ORDER, approval }, client)).text).toContain(approval);
   await admin.approveCall(approval);

@@ -1,4 +1,4 @@
-/** Arguments that models get wrong: what is understood, and what is refused with a clear error. */
+/** Tests arguments that models get wrong: which are understood, and which are refused with a clear error. */
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { startStage } from './stage.ts';

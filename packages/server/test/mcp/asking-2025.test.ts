@@ -1,4 +1,7 @@
-/** Clients of 2025 over HTTP: a person is asked in the open answer of the call, and any `Accept` is fine. */
+/**
+ * Tests clients of the protocol of 2025 over HTTP: a person is asked in the open answer of the call, and any `Accept`
+ * is fine.
+ */
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { AGREE, EACH_VERSION, type Stage, startStage } from './stage.ts';
@@ -27,7 +30,7 @@ test.each(EACH_VERSION)(
       expect.stringMatching(/^Confirm one quotation of sale\.order on prod: “S00003”/),
     ]);
     expect(await readState(stage)).toBe('sale');
-    // Reads ask nobody.
+    // A read asks no person.
     expect((await stage.call('read_records', { model: MODEL, ids: [3] }, client)).isError).toBe(false);
     expect(questions).toHaveLength(1);
   },
@@ -73,7 +76,7 @@ test.each(['legacy', 'modern'] as const)(
     const changes = [
       (id: string, version: number) =>
         keys.update(id, version, { policy: allow(['read', 'search_read', 'fields_get']) }),
-      // A client of 2025 could not send the answer any more: its request is refused.
+      // After a revocation, a client of 2025 could not even send the person's answer: its request would be refused.
       ...(mode === 'modern' ? [(id: string) => keys.revoke(id)] : []),
     ];
     for (const change of changes) {
@@ -162,7 +165,7 @@ test('another key can neither use the session nor answer the question', async ()
   const answer = { jsonrpc: '2.0', id, result: AGREE };
   expect((await post(stage, answer, { 'x-proxy-api': other })).status).toBe(202);
   expect((await post(stage, { ...answer, result: { action: 'decline' } })).status).toBe(202);
-  // The first answer counts.
+  // Only the first answer of the right key counts.
   expect((await post(stage, answer)).status).toBe(202);
   let rest = '';
   for (let part = await reader.read(); !part.done; part = await reader.read()) rest += part.value;

@@ -1,4 +1,4 @@
-/** Questions in open answers have bounds, and end. */
+/** Tests that questions in open answers have bounds, and end. */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
@@ -6,7 +6,7 @@ import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream
 import { pause } from '../time.ts';
 import { AGREE } from './stage.ts';
 
-/** Time limit of a call, as its header has it. */
+/** Time limit of a call, which its header gives. */
 const CALL_SECONDS = 2;
 const LONGER_THAN_A_CALL_MS = 1100 * CALL_SECONDS;
 
@@ -21,7 +21,9 @@ const CALL = {
   },
 };
 
-/** A proxy of an Odoo that never answers `action_confirm`. `concurrency`: that of the policy of the key. */
+/**
+ * Starts a proxy with an Odoo that never answers `action_confirm`. `concurrency`: the limit in the policy of the key.
+ */
 async function startAsking(concurrency: number) {
   const upstream = closeAfterTest(
     await startUpstream((socket, { body }) => {
@@ -50,7 +52,7 @@ async function startAsking(concurrency: number) {
   const begun = await send(url, { method: 'POST', headers, body: begin });
   const session = String(begun.headers['mcp-session-id']);
   return {
-    /** Sends the call, and resolves to the first event of its answer. */
+    /** Sends the call, and resolves with the first event of its answer. */
     async call() {
       const leave = new AbortController();
       const response = await fetch(url, {

@@ -1,4 +1,4 @@
-/** Members of `_meta` that concern the calls of a tool: idempotency keys and traces. */
+/** Tests members of `_meta` that concern the calls of a tool: idempotency keys and traces. */
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { AGREE, type Stage, startStage } from './stage.ts';
@@ -24,7 +24,7 @@ test.each(['modern', 'legacy'] as const)(
     const stage = await startStage();
     const client = await stage.connect({ mode });
     const meta = { 'idempotency-key': 'task 7, "ü"' };
-    // The first call also asks for fields and the user, which the retry need not.
+    // The first call also asks Odoo for the fields and the user; the retry does not.
     const first = await call(client, 'create_record', CREATE, meta);
     const retry = await call(client, 'create_record', CREATE, meta);
     expect(first.isError).toBe(false);
@@ -47,9 +47,9 @@ test('the header gives the same protection, to all calls that change records', a
   const client = await connect('delete');
   const deletion = { model: 'res.partner', ids: [40] };
   expect((await stage.call('delete_records', deletion, client)).data).toEqual({ deleted: [40] });
-  // Without the key, Odoo would say that the record is missing.
+  // Without the idempotency key, Odoo would say that the record is missing.
   expect((await stage.call('delete_records', deletion, client)).data).toEqual({ deleted: [40] });
-  // Reads are not kept.
+  // Answers to reads are not stored for retries.
   expect(
     (await stage.call('count_records', { model: 'res.partner', domain: [['id', '=', 40]] }, client)).data,
   ).toEqual({ count: 0 });
@@ -96,6 +96,6 @@ test('calls of a tool are part of the trace in `_meta`, or else in the header', 
     const { items } = await stage.proxy.app.audit.search({ limit: 50 });
     return items.flatMap((item) => ('trace_id' in item ? [item.trace_id] : []));
   };
-  // Written in the background.
+  // The audit is written in the background.
   await expect.poll(listAudited).toContain(TRACE);
 });

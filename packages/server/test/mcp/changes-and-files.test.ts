@@ -1,10 +1,10 @@
-/** The tools that move data: changes since an earlier answer, and the text of files. */
+/** Tests the tools that move data: changes since an earlier answer, and the text of files. */
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
 import { makePdf } from '../../src/mcp/documents/pdf.fixture.ts';
 import { type SandboxVersion, type Stage, startStage } from './stage.ts';
 
-/** An answer has about this many bytes at most. */
+/** Approximate maximum of an answer, in bytes. */
 const ANSWER_BYTES_MAX = 8000;
 const READING = ['read', 'search*', 'fields_get'];
 
@@ -221,7 +221,7 @@ test.each([
   const args = { model: 'ir.attachment', id };
   for (const mode of ['modern', 'legacy'] as const) {
     const client = await stage.connect({ mode });
-    // The second call does without the SDK.
+    // The proxy answers the second call without the SDK.
     for (let count = 0; count < 2; count++) {
       const result = await client.callTool({ name: 'read_file', arguments: args });
       expect(result.content).toEqual([

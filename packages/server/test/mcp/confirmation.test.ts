@@ -1,4 +1,4 @@
-/** Calls that cannot be undone ask a person first, if the client can. */
+/** Tests that calls that cannot be undone ask a person first, if the client can. */
 import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
@@ -110,7 +110,7 @@ test('a yes counts for the arguments that were asked about, and only with the se
   expect(asked).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
   const inputResponses = { confirm: AGREE };
   const { requestState } = asked;
-  // Another record, another key, no seal, a forged seal.
+  // The answer does not apply to another record, with another key, without a seal, or with a forged seal.
   expect((await post([41], { inputResponses, requestState })).result.resultType).toBe('input_required');
   const asOther = await post([40], { inputResponses, requestState }, otherKey);
   expect(asOther.result.resultType).toBe('input_required');
@@ -135,7 +135,7 @@ test('a yes does not count for another server that has got the name', async () =
       const found = await proxy.app.instances.getVersion('prod');
       if (found !== null) await proxy.app.instances.remove(found);
       await addInstance(proxy, other, 'prod');
-      // The tools keep the list of instances for a second.
+      // The tools cache the list of instances for a second.
       laterMs = 1000;
       return AGREE;
     },
@@ -157,7 +157,7 @@ describe('a client that cannot ask a person needs the word of an administrator',
     const { proxy, connect, call } = await startStage();
     const client = await connect(options);
     const deletion = { model: 'res.partner', ids: [40] };
-    // Known to the proxy from the first call on.
+    // The proxy keeps the request for approval of the first call, so that the next calls get the same answer.
     for (let index = 0; index < 3; index++)
       expect((await call('delete_records', deletion, client)).text).toMatch(ask);
     const approval = ask.exec((await call('delete_records', deletion, client)).text)?.[1] ?? '';
@@ -254,7 +254,7 @@ describe('values that remove records of a list', () => {
     { partner_id: null },
   ];
 
-  /** Of an order, or of a partner for fields that orders do not have. */
+  /** The record to write: an order, or a partner for fields that orders do not have. */
   const place = (values: object) =>
     'category_id' in values ? { model: 'res.partner', id: 40 } : { model: 'sale.order', id: 1 };
 

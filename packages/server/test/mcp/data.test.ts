@@ -1,4 +1,4 @@
-/** Values of records: what others wrote into Odoo reaches the model as data, short and readable. */
+/** Tests values of records: texts that other people wrote into Odoo reach the model as data, short and readable. */
 import { expect, test } from 'vitest';
 import { startStage } from './stage.ts';
 

@@ -1,18 +1,20 @@
-/** Days and times with a zone in domains: what they mean for a datetime, and what the answer says of it. */
+/** Tests days and times with a zone in domains: what they mean for a datetime, and what the answer says about it. */
 import type { Client } from '@modelcontextprotocol/client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EACH_VERSION, type Stage, type StageOptions, startStage } from './stage.ts';
 
 const READING = ['search*', 'read', 'read_group', 'formatted_read_group'];
-/** In Brussels, the last second of 24 October, the first and the last one of the 25th, and the first of the 26th. */
+/**
+ * In Brussels: the last second of 24 October, the first and last second of the 25th, and the first second of the 26th.
+ */
 const TIMES = ['2026-10-24 21:59:59', '2026-10-24 22:00:00', '2026-10-25 22:59:59', '2026-10-25 23:00:00'];
 const ZONE = 'Europe/Brussels';
 const MARK = ['client_order_ref', '=', 'days'];
 
 interface Orders extends Stage {
-  /** Numbers of the times that match the conditions. */
+  /** The positions in TIMES of the orders that match the conditions. */
   find(conditions: unknown[], client?: Client): Promise<number[]>;
-  /** The answer of a tool for the orders of these times. */
+  /** The answer of a tool for the orders with these TIMES. */
   ask(tool: string, conditions: unknown[], args?: object, client?: Client): ReturnType<Stage['call']>;
 }
 
@@ -109,12 +111,12 @@ describe.each(EACH_VERSION)('Odoo %i over %s', (version, protocol) => {
 
 test('what Odoo understands by itself stays as it is', async () => {
   const { find, call } = await startWithOrders({});
-  // In UTC, as in every domain of Odoo.
+  // The time is in UTC, as in every domain of Odoo.
   expect(await find([['date_order', '>=', '2026-10-24 22:00:00']])).toEqual([1, 2, 3]);
   expect(await find([['date_order', '!=', false]])).toEqual([0, 1, 2, 3]);
   const count = async (model: string, ...domain: unknown[]) =>
     (await call('count_records', { model, domain })).data;
-  // A date has no time zone.
+  // A date field has no time zone.
   const deadline = '2026-12-15';
   const lead = { name: 'Seats', date_deadline: deadline };
   await call('create_record', { model: 'crm.lead', values: lead });
@@ -161,7 +163,7 @@ test('times that do not exist, and too many days, are refused', async () => {
     ask('count_records', [['date_order', 'in', Array(count).fill('2026-10-25T00:00:00+02:00')]]);
   expect((await list(100)).data).toEqual({ count: 1 });
   expect((await list(101)).text).toMatch(/^invalid_params: .*more than 100 days and times/);
-  // Odoo says so itself.
+  // Odoo itself refuses this date.
   expect((await ask('count_records', [['date_order', '>', '2026-13-01']])).isError).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Everyday buttons with the recorded traffic of real servers. Whoever follows the hints of the answers makes the calls by
- * which the recorded records were cancelled, delivered, invoiced, paid, won and lost.
+ * Tests everyday buttons with the recorded traffic of real servers. A client that follows the hints in the answers
+ * makes the recorded calls, which cancelled, delivered, invoiced, paid, won and lost the records.
  */
 import { readFileSync } from 'node:fs';
 import type { Policy } from '@erp-proxy/contract';
@@ -17,7 +17,7 @@ interface Step {
 }
 
 interface Recorded {
-  /** The calls of tools that begin the task; further ones follow from the answers. */
+  /** The first calls of tools in the task; the answers lead to further calls. */
   calls: [string, Record<string, unknown>][];
   steps: Step[];
 }
@@ -32,11 +32,11 @@ const CALLS_MAX = 3;
 const FIELDS = { display_name: { type: 'char' }, advance_payment_method: { type: 'selection' } };
 const POLICY: Policy = { instances: ['prod'], models: { '*': ['*'] }, unattended: { '*': ['*'] } };
 
-/** Tools of an Odoo that answers as recorded, and the calls that it has got. */
+/** Starts tools with an Odoo that answers as recorded, and keeps the calls that it got. */
 async function startTools(steps: readonly Step[]) {
   const sent: Omit<Step, 'result'>[] = [];
   const left = [...steps];
-  // The proxy makes others, such as those for types.
+  // The proxy also makes calls that were not recorded, such as questions for types.
   const isRecorded = (model: unknown, method: unknown) =>
     steps.some((step) => step.model === model && step.method === method);
   const answerOther = (method: string) =>

@@ -1,4 +1,7 @@
-/** A dialog of Odoo, completed by the tools: its context names its records, which the answer of its button shows. */
+/**
+ * Tests a dialog of Odoo that the tools complete: its context names its records, and the answer of its button shows
+ * them.
+ */
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { AGREE, EACH_VERSION, type Stage, startStage } from './stage.ts';
@@ -7,7 +10,7 @@ const ORDER = 'sale.order';
 const COMPOSER = 'mail.compose.message';
 const ACTIVE = { active_model: ORDER, active_id: 1, active_ids: [1] };
 
-/** Opens the composer of an order, and presses its button: the latter as `client`. */
+/** Opens the composer of an order, and then presses its button as `client`. */
 async function sendQuotation(stage: Stage, more: object, client?: Client) {
   const open = { model: ORDER, method: 'action_quotation_send', ids: [1] };
   const dialog = await stage.call('call_method', open);
@@ -59,7 +62,8 @@ test('without the context, and for records of the dialog itself, nothing more is
   const before = calls['sale.order.read'] ?? 0;
   const confirm = { model: ORDER, method: 'action_confirm', ids: [3], keyword: { context: ACTIVE } };
   expect((await stage.call('call_method', confirm)).data).not.toHaveProperty('about');
-  // Two for the question to the person, which is made again with the answer, and one for the record to show.
+  // Two reads are for the question to the person, which is built again when the answer comes, and one for the record to
+  // show.
   expect(stage.sandbox.requests.calls['sale.order.read']).toBe(before + 3);
 });
 

@@ -1,4 +1,4 @@
-/** `query` of `search_records` finds records by the names that the tools show. */
+/** Tests that `query` of `search_records` finds records by the names that the tools show. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';

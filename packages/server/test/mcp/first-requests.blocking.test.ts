@@ -1,4 +1,6 @@
-/** The SDK is loaded by the start of the server, so that no request waits for it; commands do without it. */
+/**
+ * Tests that the server loads the SDK at its start, so that no request waits for it, and that commands do not load it.
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

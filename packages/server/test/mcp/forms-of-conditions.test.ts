@@ -1,4 +1,4 @@
-/** Forms of operators, times and paths in domains that Odoo takes too: what of them it gets. */
+/** Tests forms of operators, times and paths in domains that Odoo takes too, and what Odoo gets for each. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';
@@ -12,7 +12,9 @@ const FIELDS = {
 const ZONED = '2026-05-01T00:00:00+02:00';
 const IN_UTC = '2026-04-30 22:00:00';
 
-/** Resolves to a function that counts records, and resolves to the domain that Odoo got, or else to the error. */
+/**
+ * Resolves to a function that counts records, and resolves to the domain that Odoo got, or to the error if it got none.
+ */
 async function start() {
   let sent: unknown = null;
   const post = await startWithScript((socket, { body }) => {
@@ -62,7 +64,7 @@ test('paths are followed to some length, so that none keeps other callers waitin
   expect(await ask([findPath(200), '>=', day])).toMatch(/invalid_params: .*more than 200 fields/);
   const many = Array.from({ length: 20 }, (_, index) => [findPath(index + 10), '>=', day]);
   expect(await ask(...many)).toMatch(/invalid_params: .*more than 200 fields/);
-  // The same path is followed once.
+  // A path that occurs several times is followed once.
   const same = Array(300).fill(['parent_id.parent_id.name', '=', day]);
   expect(await ask(...same)).toEqual(same);
 });

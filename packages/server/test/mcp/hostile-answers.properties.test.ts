@@ -1,6 +1,6 @@
 /**
- * Whatever Odoo answers to the calls of a tool, the tool gives a short answer of the form that it promises, or a clear
- * error. Random answers; the number after "seed" repeats a run, as SEED.
+ * Tests that whatever Odoo answers to the calls of a tool, the tool gives a short answer of the promised form, or a
+ * clear error. Answers are random; the number after "seed" repeats a run, as SEED.
  */
 import { expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
@@ -11,7 +11,7 @@ import { startScriptedTools } from './scripted-odoo.ts';
 /** An answer of a single record may be larger than a page. */
 const ANSWER_LENGTH_MAX = 10_000;
 
-/** JSON texts. */
+/** JSON texts that a field or an answer can have. */
 const HOSTILE = [
   ...['null', 'true', 'false', '0', '-1', '1.5', '1e300', '7', '9007199254740993'],
   ...['""', '"x"', '"é\\u202e"', '"__proto__"', '"1.2.3 kb"', '"9e9"', '"2026-01-01 00:00:00"'],
@@ -68,7 +68,7 @@ test.each(RUNS)('no answer of Odoo makes a tool fail, or its answer long: run %i
   for (let round = 0; round < rounds; round++) {
     for (const [index, [name, args]] of CALLS.entries()) {
       said.length = 0;
-      // Fields are kept for each model.
+      // The proxy keeps the fields of each model, so each call uses another model.
       const isOwn = 'model' in args && args.model === MODEL;
       const given = isOwn ? { ...args, model: `x.model${round}_${index}` } : args;
       const { isError, text } = await call(name, given);
@@ -84,7 +84,7 @@ test.each(RUNS)('no answer of Odoo makes a tool fail, or its answer long: run %i
   expect(answered).toBeGreaterThan(rounds);
 });
 
-/** Answers of Odoo of which some parts are hostile. */
+/** Writes answers of Odoo in which some parts are hostile. */
 function createWriter(random: () => number) {
   const hostile = () => HOSTILE[Math.floor(random() * HOSTILE.length)] as string;
   const maybe = (good: string, share = 0.35) => (random() < share ? hostile() : good);

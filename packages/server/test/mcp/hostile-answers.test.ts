@@ -1,11 +1,11 @@
-/** Answers of a hostile Odoo, and texts of hostile people in it. */
+/** Tests answers of a hostile Odoo, and texts that hostile people wrote into it. */
 import { expect, test } from 'vitest';
 import { startScriptedTools } from './scripted-odoo.ts';
 
 const NAMES = { read: '[{"id":7,"name":"Ann"}]', fields_get: '{"name":{"type":"char","string":"Name"}}' };
 const READ = { model: 'res.partner', ids: [7], fields: ['name'] };
 
-/** Long enough that it is passed on before its end has arrived. */
+/** Long enough to be passed on before its end has arrived. */
 const LONG = JSON.stringify([{ id: 7, name: 'x'.repeat(20_000) }]);
 
 test.each([

@@ -1,4 +1,7 @@
-/** Requests of hostile clients: deep, long, many at once. None may keep other callers waiting, or be more than one. */
+/**
+ * Tests requests of hostile clients: deep, long, many at once. No request may keep other callers waiting, or count as
+ * more than one.
+ */
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
@@ -31,7 +34,7 @@ describe('arguments that are large or deep', () => {
       return async () => expect(await postText(stage, body)).toMatch(/has no fields? \\"unknown_10000\\"/);
     };
     const many = prepare((index) => `unknown_${10_000 + index}`);
-    // Was more than ten times as long: each name was compared with each field.
+    // An earlier version compared each name with each field, which took more than ten times as long.
     const one = prepare(() => 'unknown_10000');
     await expectCpuBelow(3, many, one);
   });
@@ -83,7 +86,7 @@ test('the name of a record cannot pretend to be the rest of the question', async
 test('the tools of a batch run one after the other, and each counts', async () => {
   const odoo = { running: 0, most: 0 };
   const answerSlowly: Script = async (socket, { body }) => {
-    // The proxy itself asks for the end of the key of the instance.
+    // The proxy itself asks when the key of the instance ends.
     const isCounted = body.toString().includes('search_count');
     if (isCounted) odoo.most = Math.max(odoo.most, ++odoo.running);
     await pause();
@@ -124,7 +127,7 @@ test('the tools of a batch run one after the other, and each counts', async () =
     .sort((a, b) => a.id - b.id)
     .map(({ result }) => result.content[0].text.replace(/:? .*/s, ''));
   expect(texts).toHaveLength(10);
-  // Those beside the deletion need no approval.
+  // The calls beside the deletion need no approval.
   expect(texts.filter((text) => text === 'approval_required')).toEqual([texts[3]]);
   expect(texts.filter((text) => text === 'rate_limited').length).toBeGreaterThanOrEqual(2);
   expect(odoo.most).toBe(1);

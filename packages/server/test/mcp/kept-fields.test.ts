@@ -1,4 +1,4 @@
-/** Fields of models that are kept: a server that describes large ones must not fill the memory. */
+/** Tests the cache of models' fields: a server that describes large models must not fill the memory. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';
@@ -8,7 +8,7 @@ async function start(fields: object) {
   const asked: string[] = [];
   const post = await startWithScript((socket, { body }) => {
     const { args } = JSON.parse(body.toString()).params;
-    // The proxy asks for the types of the fields too, and keeps them elsewhere.
+    // The proxy also asks for the types of the fields, and caches them elsewhere.
     const isOfTools = args[6]?.attributes?.includes('string') === true;
     if (args[4] === 'fields_get' && isOfTools) asked.push(args[3]);
     const results: Record<string, string> = { fields_get: described, context_get: '{}' };

@@ -1,10 +1,10 @@
-/** Datetimes in the time zone of the user, which tools also take. */
+/** Tests datetimes in the time zone of the user, which tools also take. */
 import { describe, expect, test } from 'vitest';
 import { expectCpuBelow } from '../time.ts';
 import { startScriptedTools } from './scripted-odoo.ts';
 import { EACH_VERSION, startStage } from './stage.ts';
 
-// Midnight of Brussels.
+// Midnight in Brussels.
 const UTC = '2026-05-31 22:00:00';
 const LOCAL = '2026-06-01T00:00:00+02:00';
 const ORDER = { model: 'sale.order', fields: ['date_order'] };
@@ -105,6 +105,6 @@ test('more groups than fit cost no more than in UTC, however many there are', as
       expect(text).toContain(tz === 'UTC' ? '"a:max":"2026-05-31T22:00:00Z"' : `"a:max":"${LOCAL}"`);
     };
   };
-  // Was more than ten times as long.
+  // An earlier version took more than ten times as long.
   await expectCpuBelow(3, await prepare('Europe/Brussels'), await prepare('UTC'));
 });

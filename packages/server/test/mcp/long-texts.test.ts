@@ -1,11 +1,11 @@
-/** Texts that are too long for one answer are read on by `offset`. */
+/** Tests texts that are too long for one answer: they are read in parts with `offset`. */
 import { expect, test } from 'vitest';
 import { type Stage, startStage, type ToolResult } from './stage.ts';
 
 const WORDS = Array.from({ length: 3000 }, (_, index) => `word${index}`);
 const SUFFIX = /… \(\d+ characters\)$/;
 
-/** All parts of the text, in the order of their `next`. */
+/** Reads all parts of the text, each from the `next` of the part before. */
 async function readOn(
   { call }: Stage,
   tool: string,

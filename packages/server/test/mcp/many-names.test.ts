@@ -1,4 +1,7 @@
-/** Requests with thousands of names: refused before they are read, because reading and checking them keeps other calls. */
+/**
+ * Tests requests with thousands of names: they are refused before they are read, because reading and checking them
+ * would block other calls.
+ */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { expectCpuBelow } from '../time.ts';
@@ -10,7 +13,7 @@ const repeat = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(',');
 const NAMES = repeat(BYTES / 13, (index) => `"name${String(index).padStart(5, '0')}":1`);
 
-/** Names in the message, in its parameters, in `_meta`, and in the arguments of a tool. */
+/** Prints a call with further names in the message, in its parameters, in `_meta`, and in the arguments of a tool. */
 function printCall({ message = '', params = '', meta = '', args = '', tool = 'count_records' }): string {
   return `{"jsonrpc":"2.0","id":1,"method":"tools/call"${message},"params":{"name":"${tool}"${params},"_meta":{${meta}},"arguments":{"model":"res.partner"${args}}}}`;
 }
@@ -38,7 +41,7 @@ test('cost less than a valid request of their size', async () => {
   ];
   for (const body of bodies) {
     const send = prepare(printCall(body), '"payload_too_large"');
-    // Was more than ten times as long.
+    // An earlier version took more than ten times as long.
     await expectCpuBelow(1, send, sendValid, JSON.stringify(body).slice(0, 60));
   }
 });
@@ -53,7 +56,7 @@ test('an answer of Odoo with very many members is refused before it is read', as
 test('are refused beyond the limits, and accepted up to them', async () => {
   const post = await start();
   const names = (count: number) => repeat(count, (index) => `"n${index}":1`);
-  // The model is an argument too.
+  // With the model, these are 100 arguments.
   expect(await post(printCall({ args: `,${names(99)}` }))).toContain('There is no argument');
   expect(await post(printCall({ args: `,${names(100)}` }))).toContain('may have 100 arguments of a tool');
   expect(await post(printCall({ meta: names(101) }))).toContain('may have 100 arguments of a tool');

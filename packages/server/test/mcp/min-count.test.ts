@@ -1,4 +1,4 @@
-/** `min_count` of `aggregate_records`: only groups of some size, page by page. */
+/** Tests `min_count` of `aggregate_records`: only groups of at least this size, page by page. */
 import { describe, expect, test } from 'vitest';
 import { EACH_VERSION, type Stage, startStage } from './stage.ts';
 
@@ -7,7 +7,7 @@ interface Group {
   count: number;
 }
 
-/** As many partners for each city. */
+/** Number of partners for each city. */
 const CITIES: Record<string, number> = {
   Aalst: 3,
   Boom: 5,

@@ -1,6 +1,6 @@
 /**
- * Tasks of an office, solved by the tools alone (test/data/office-tasks.json): how many calls they take, how many fail,
- * and how long the answers are.
+ * Tests tasks of an office, solved by the tools alone (test/data/office-tasks.json): how many calls they take, how many
+ * fail, and how long the answers are.
  */
 import { readFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/client';
@@ -10,18 +10,18 @@ import { AGREE, type Stage, startStage } from './stage.ts';
 interface Step {
   tool: string;
   arguments: Record<string, unknown>;
-  /** A text that the answer must have. */
+  /** A text that the answer must contain. */
   expect: string;
 }
 
 interface Tasks {
-  /** Records that the tasks need beside those of the sandbox: model and values. */
+  /** Records that the tasks need in addition to those of the sandbox: model and values. */
   setup: [string, object][];
   tasks: { task: string; calls: Step[] }[];
 }
 
 interface Solved {
-  /** Bytes of each answer. */
+  /** Length of each answer, in bytes. */
   bytes: number[];
   failed: string[];
 }
@@ -71,7 +71,7 @@ async function solve(calls: Step[], { call, sandbox }: Stage, client: Client): P
   return { bytes, failed };
 }
 
-/** Replaces `$0.records.0.id` by that value of the answer to the first call. */
+/** Replaces `$0.records.0.id` by that value in the answer to the first call. */
 function fill(value: unknown, answers: readonly unknown[]): unknown {
   if (typeof value === 'string' && /^\$\d+\./.test(value)) {
     const [index = '', ...path] = value.slice(1).split('.');

@@ -1,4 +1,4 @@
-/** What the question to a person says about the call: the records, what is done with them, and all arguments. */
+/** Tests what the question to a person says about the call: the records, what is done with them, and all arguments. */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { startStage } from './stage.ts';
@@ -54,7 +54,7 @@ test('a record is named by what the key may read of it', async () => {
     lock('id 4, “Gemini Furniture”'),
   );
   expect(await askBy({ fields: { 'res.partner': { deny: ['name'] } } })).toBe(lock('id 4, “Sales Order”'));
-  // Without the fields of the model.
+  // Without the right to read the fields of the model, only the id is shown.
   expect(await askBy({ models: { 'sale.order': ['read', 'action_lock'] } })).toBe(lock('id 4'));
 });
 
@@ -214,7 +214,7 @@ test('a message names those who get it by mail, as far as the key may read them'
   expect(await askBy(only(all, { 'res.partner': { deny: ['name'] } }), [11])).toBe(
     ', with mail to its followers',
   );
-  // A note is for those whom it names.
+  // Only the named partners get a note.
   expect(await askBy(undefined, [11], { subtype_xmlid: 'mail.mt_note', partner_ids: [14] })).toBe(
     `, to ${LUMBER}`,
   );

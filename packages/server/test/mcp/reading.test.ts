@@ -1,4 +1,7 @@
-/** Tools that read, in one call: fields of related records, what is filled in, and groups whose values can be used. */
+/**
+ * Tests tools that read, in one call: fields of related records, values that are filled in, and groups whose values can
+ * be used.
+ */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';

@@ -1,6 +1,6 @@
 /**
- * Whatever a policy denies of the models to which paths lead, no answer of a tool that reads has a value of it. What
- * the policy allows is there. Random policies and paths; the number after "seed" repeats a run, as SEED.
+ * Tests that no answer of a tool that reads has a value that a policy denies of the models to which paths lead. Values
+ * that the policy allows are there. Policies and paths are random; the number after "seed" repeats a run, as SEED.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { startStage } from './stage.ts';
 const ROUNDS = countCases(30);
 const ORDER = 1;
 const PARTNER = 10;
-/** By model: fields, each with a value that stands nowhere else. */
+/** By model: fields, each with a value that occurs nowhere else. */
 const MARKS: Record<string, Record<string, string>> = {
   'res.partner': {
     email: 'mark-a@example.com',
@@ -23,7 +23,7 @@ const MARKS: Record<string, Record<string, string>> = {
   'sale.order.line': { name: 'mark-f', price_unit: '70.125', discount: '12.625' },
   'res.partner.category': { name: 'mark-g' },
 };
-/** The model of the records that are read, the field that leads on, and its model. */
+/** The model of the records that are read, the field that leads to other records, and their model. */
 const STEPS = [
   ['sale.order', 'partner_id', 'res.partner'],
   ['sale.order', 'order_line', 'sale.order.line'],
@@ -65,7 +65,7 @@ test('no path shows what a policy denies of the model to which it leads', async 
     }
     const denied: Record<string, string[]> = {};
     for (const [model, fields] of Object.entries(MARKS)) {
-      // Without any rule in every third round: whatever was asked for must then be shown.
+      // Every third round has no rules: all requested fields must then be shown.
       if (round % 3 > 0 && chance(0.6))
         denied[model] = some(Object.keys(fields)).filter((field) => field !== 'name' || chance(0.3));
     }

@@ -1,4 +1,4 @@
-/** Nothing can be done by a tool that the policy of the key does not allow. */
+/** Tests that a tool can do nothing that the policy of the key does not allow. */
 import type { Policy } from '@erp-proxy/contract';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const READING = [
   'count_records',
   'aggregate_records',
 ];
-/** For a policy that allows them in `data`. */
+/** Tools that a policy must allow in `data`. */
 const MOVING = ['list_changes', 'read_file'];
 const WRITING = ['create_record', 'update_records', 'delete_records', 'call_method'];
 

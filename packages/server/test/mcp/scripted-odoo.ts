@@ -1,12 +1,12 @@
-/** For tests: a proxy whose stored instance is a scripted Odoo. */
+/** For tests: starts a proxy whose stored instance is a scripted Odoo. */
 import type { Policy } from '@erp-proxy/contract';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 
 /**
- * Resolves to a function that sends a message to `/mcp`, and resolves to the text of its answer. `policy`: that of the
- * key; null: it has none.
+ * Resolves to a function that sends a message to `/mcp`, and resolves to the text of its answer. `policy`: the policy
+ * of the key; null: none.
  */
 export async function startWithScript(
   script: Script,
@@ -30,8 +30,8 @@ export async function startWithScript(
 }
 
 /**
- * Resolves to a function that calls a tool. `answer` gives the result of a method as JSON text, and what follows it in
- * the answer of Odoo, such as further members.
+ * Resolves to a function that calls a tool. `answer` returns the result of a method as JSON text. It can append text
+ * that Odoo's answer has after the result, such as further members.
  */
 export async function startScriptedTools(
   answer: (method: string) => string,

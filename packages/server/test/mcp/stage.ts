@@ -1,4 +1,4 @@
-/** A proxy with a stored sandbox, and official MCP clients of it. */
+/** Starts a proxy with a stored sandbox, and connects official MCP clients to it. */
 
 import type { Policy } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -14,13 +14,13 @@ export interface ConnectOptions {
   token?: string;
   /** Further headers of all requests. */
   headers?: Record<string, string>;
-  /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
+  /** `legacy`: the protocol of 2025. Default: the protocol of 2026-07-28. */
   mode?: 'legacy' | 'modern';
   /** Answers questions to the person; absent: the client cannot ask. */
   answer?: (message: string) => object | Promise<object>;
 }
 
-/** Each version of Odoo, with a protocol that it has. */
+/** Each version of Odoo, with a protocol that the version has. */
 export const EACH_VERSION: [SandboxVersion, string][] = [
   [14, 'jsonrpc'],
   [15, 'jsonrpc'],
@@ -31,7 +31,7 @@ export const EACH_VERSION: [SandboxVersion, string][] = [
   [19, 'json2'],
 ];
 
-/** A person's yes. */
+/** The answer of a person who agrees. */
 export const AGREE = { action: 'accept', content: { confirm: true } };
 
 /** The result of a tool, with its content as the test reads it. */
@@ -47,7 +47,9 @@ export interface Stage {
   sandbox: Sandbox;
   createKey(policy: Policy): Promise<string>;
   connect(options?: ConnectOptions): Promise<Client>;
-  /** Calls a tool as the given client, or as one with a key without a policy, whose person agrees to everything. */
+  /**
+   * Calls a tool as `client`. By default, the client has a key without a policy, and its person agrees to everything.
+   */
   call(name: string, args?: object, client?: Client): Promise<ToolResult>;
 }
 
@@ -57,7 +59,7 @@ export interface StageOptions {
   clock?: () => number;
   /** The monotonic clock of the proxy. */
   nowMs?: () => number;
-  /** It is closed after the tests of the file, rather than after this test. For tests that change nothing. */
+  /** True: closed after the tests of the file, rather than after this test. For tests that change nothing. */
   isShared?: boolean;
 }
 
@@ -102,7 +104,7 @@ export async function startStage({
   };
 }
 
-/** An official client of the proxy that the transport leads to. */
+/** Connects an official client through the transport. */
 export async function connectClient(
   transport: Transport,
   { mode = 'modern', answer }: Pick<ConnectOptions, 'mode' | 'answer'>,

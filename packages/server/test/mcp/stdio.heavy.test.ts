@@ -1,4 +1,6 @@
-/** `erp-proxy mcp`: local clients of both revisions use a running proxy over standard input and output. */
+/**
+ * Tests `erp-proxy mcp`: local clients of both protocol revisions use a running proxy over standard input and output.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync, writeFileSync } from 'node:fs';
@@ -160,7 +162,7 @@ const INITIALIZE = {
   clientInfo: { name: 'test', version: '1' },
 };
 
-/** Starts the command without a client, to see and send single messages. */
+/** Starts the command without a client, to send single messages and see the answers. */
 function startBridge(url: string) {
   const child = spawn(process.execPath, [ENTRY, 'mcp', '--url', url], {
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -1,4 +1,6 @@
-/** Errors of tools about fields and models that do not exist lead to what does exist, or say that nothing does. */
+/**
+ * Tests errors of tools about fields and models that do not exist: they name existing ones, or say that there are none.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { startStage } from './stage.ts';

@@ -1,4 +1,6 @@
-/** Fields that Odoo cannot search or sort by: up to 18, it leaves such a condition out, and every record matches. */
+/**
+ * Tests fields that Odoo cannot search or sort by: up to 18, it leaves such a condition out, and every record matches.
+ */
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall } from '../execute/expectations.ts';
@@ -70,14 +72,14 @@ describe.each(EACH_VERSION)('Odoo %s over %s', (version, protocol) => {
   });
 });
 
-/** Odoo 19 refuses the condition itself. */
+/** Versions that leave the condition out. Odoo 19 refuses it. */
 const SILENT: SandboxVersion[] = [14, 15, 16, 17, 18];
 
 test.each(SILENT)('a plain call of %s is refused once the types of the fields are known', async (version) => {
   const stage = await startStage({ version });
   const count = (domain: unknown[]) => execute(stage, { action: 'search_count', params: [domain] });
   const all = await count([]);
-  // As Odoo answers: the condition is left out.
+  // Odoo leaves the condition out, so all records count.
   expect((await count(DOMAIN)).text).toBe(all.text);
   await execute(stage, { action: 'search_read', params: [[]] }, { prefer: 'values=normalized' });
   expect(errorOf(await count(DOMAIN))).toMatchObject({ type: 'query_invalid' });

@@ -1,4 +1,6 @@
-/** What tools take from people as they say it: their language, HTML in messages, and names of records in menus. */
+/**
+ * Tests what tools accept from people as they say it: their language, HTML in messages, and names of records in menus.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
@@ -11,7 +13,7 @@ interface Sent {
   keyword: { context?: { lang?: string }; body_is_html?: boolean };
 }
 
-/** A function that calls a tool, and the calls that Odoo has got. */
+/** Resolves to a function that calls a tool, and to the calls that Odoo has got. */
 async function startTools(answer: (sent: Sent) => unknown, policy?: Policy) {
   const sent: Sent[] = [];
   const post = await startWithScript((socket, { body }) => {

@@ -1,4 +1,4 @@
-/** What the tools that change records answer: the records as they are now, and what is left to do. */
+/** Tests the answers of the tools that change records: the records as they are now, and what remains to be done. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startWithScript } from './scripted-odoo.ts';

@@ -1,4 +1,4 @@
-/** The OpenAPI document is rendered for its first caller, between the calls of others. */
+/** Tests that the OpenAPI document is rendered for its first caller without blocking the calls of others. */
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { startStage } from '../large-bodies/stage.ts';

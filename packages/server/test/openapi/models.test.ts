@@ -1,4 +1,4 @@
-/** `GET /openapi.json?instance=…&models=…`: the models of an instance, for a key that may read them. */
+/** Tests `GET /openapi.json?instance=…&models=…`: the models of an instance, for a key that may read them. */
 
 import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
@@ -49,7 +49,7 @@ test('describes the fields of the models: type, readonly, selection and relation
   expect([...new Set(names)].sort()).toEqual(Object.keys(schemas).sort());
 });
 
-/** An instance `odd` whose `fields_get` returns these fields. */
+/** Adds an instance `odd` whose `fields_get` returns these fields. */
 async function addOdd(fields: object): Promise<void> {
   const upstream = closeAfterTest(
     await startUpstream((socket) => answerLikeOdoo(socket, printResult(JSON.stringify(fields)))),
@@ -91,7 +91,7 @@ test('needs a valid client key', async () => {
     expect(status).toBe(401);
     expect(json.error.data.type).toBe('unauthorized');
   }
-  // Without one, callers do not learn what is wrong with the rest.
+  // Without a key, callers do not learn what is wrong with the rest of the request.
   expect((await ask('instance=nowhere', null)).status).toBe(401);
 });
 

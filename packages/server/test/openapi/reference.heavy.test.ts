@@ -1,4 +1,4 @@
-/** The reference page at /docs sends requests with the reader's key, in Chromium. */
+/** Tests that the reference page at /docs sends requests with the reader's key, in Chromium. */
 import { expect, test } from 'vitest';
 import { HAS_CHROMIUM, openInChromium } from '../chromium.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -12,7 +12,7 @@ test.skipIf(!HAS_CHROMIUM)(
     const [, link] = await demo.waitFor(/^ {2}(http\S+\/docs#key=\S+)$/m);
     const page = closeAfterTest(await openInChromium(link as string));
     await page.waitFor("document.querySelector('#execute textarea') !== null");
-    // No other program of the machine sees it in the history of the browser.
+    // The key is removed from the address, so that it is not in the history of the browser.
     expect(await page.evaluate('location.hash')).toBe('');
     await page.evaluate("document.querySelector('#execute form').requestSubmit()");
     await page.waitFor("document.querySelector('#execute [role=status] [aria-label=Answer]') !== null");
@@ -20,7 +20,7 @@ test.skipIf(!HAS_CHROMIUM)(
     expect(answer).toMatch(/^Status 200.*"result"/s);
     const key = (link as string).split('#key=')[1];
     const body = { action: 'read', model_id: 'res.partner', params: [[1]] };
-    // It is of no use elsewhere.
+    // The key of the link is of no use elsewhere.
     const refused = await fetch((link as string).replace(/docs#.*/, 'api/erp/execute'), {
       method: 'POST',
       headers: { 'x-proxy-api': key as string, 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** The reference page at /docs: it loads nothing from elsewhere, and needs a key like any other page. */
+/** Tests the reference page at /docs: it loads nothing from other servers, and needs a key like any other page. */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, printInstance } from '../execute/expectations.ts';

@@ -1,4 +1,4 @@
-/** CORS: preflights pass, pages can read answers, and the policy decides which pages may use a key. */
+/** Tests CORS: preflights pass, pages can read answers, and the policy decides which pages may use a key. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
@@ -54,7 +54,7 @@ test.each([
   const answer = await call({ 'x-proxy-api': key, ...(origin === undefined ? {} : { origin }) });
   expect(answer.status).toBe(status);
   if (status === 403) expect(answer.json.error.data.rule).toBe('cors_origins');
-  // The page can read the reason.
+  // The page can read the reason of the refusal.
   expect(answer.headers['access-control-allow-origin']).toBe(origin);
 });
 

@@ -1,11 +1,11 @@
-/** The answer of `default_get` to a key with rules for fields. */
+/** Tests the answer of `default_get` to a key with rules for fields. */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 
-/** As Odoo answers for `parent_id` of a partner: with a field that the call does not name. */
+/** Odoo's answer to a call that names `parent_id` of a partner: it has a field that the call does not name. */
 const DEFAULTS = '{"parent_id": 7,  "company_id": 1.0, "lang": "fr_FR"}';
 const TYPES =
   '{"parent_id": {"type": "many2one"}, "lang": {"type": "char"}, "company_id": {"type": "many2one"}}';

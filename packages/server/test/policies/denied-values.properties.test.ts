@@ -1,7 +1,7 @@
 /**
- * No field that shows the value of a denied field is sent, for the models of real servers. The descriptions of fields
- * are those of Odoo 16, 18 and 19 with demo data (`fields_get`); the test follows them and the table of computed fields
- * by itself. It does not know the rows of field-sources.ts.
+ * Tests that no field that shows the value of a denied field is sent, for the models of real servers. The descriptions
+ * of fields are those of Odoo 16, 18 and 19 with demo data (`fields_get`); the test follows them and the table of
+ * computed fields independently. It does not know the rows of field-sources.ts.
  */
 
 import { COMPUTED_FIELDS, listFieldUses } from '@erp-proxy/odoo/fields';
@@ -35,7 +35,7 @@ describe.each(RECORDED_VERSIONS)('Odoo %s', (version) => {
   test('has fields that show others, by each way', () => {
     const has = (field: string, denied: string) => listShown(field).has(denied);
     expect(aliases.length).toBeGreaterThan(1000);
-    // `related`, `depends`, the table, and the table of a field that writes another one.
+    // In this order: by `related`, by `depends`, by the table, and by the table for a field that writes another one.
     expect(has('sale.order.line order_partner_id', 'sale.order partner_id')).toBe(true);
     expect(has('res.partner email_formatted', 'res.partner email')).toBe(true);
     expect(has('product.product code', 'product.product default_code')).toBe(true);
@@ -59,7 +59,7 @@ describe.each(RECORDED_VERSIONS)('Odoo %s', (version) => {
         const [model = '', name = ''] = field.split(' ');
         const unnamed = { canList: true, tail: 'shown', name: 'fields', position: 1 } as const;
         const listed = finish(listAllowedFields(denyField(denied), model, unnamed, known));
-        // `lacking`: a model that was not recorded would be asked for. The read is not sent before.
+        // `lacking`: the proxy would ask for a model that was not recorded, and would not send the read before.
         const names = listed.kind === 'listed' ? listed.fields : [];
         expect(listed.kind).not.toBe('all');
         expect(names, `${denied} is denied`).not.toContain(name);
@@ -73,7 +73,7 @@ describe.each(RECORDED_VERSIONS)('Odoo %s', (version) => {
       const [model = '', name = ''] = field.split(' ');
       const { type, store, related, depends, relation } = models.get(model)!.get(name)!;
       const isPlain = store && related === undefined && depends.length === 0 && relation === undefined;
-      // Properties lead to records of any model.
+      // A property can lead to records of any model.
       if (type.startsWith('properties')) return false;
       return isPlain && listShown(field).size === 0;
     });
@@ -90,12 +90,12 @@ describe.each(RECORDED_VERSIONS)('Odoo %s', (version) => {
   });
 });
 
-/** Fields that are written from others by other means than an inverse, which rows of field-sources.ts name. */
+/** Fields that other fields write by other means than an inverse, and that rows of field-sources.ts name. */
 const KNOWN_BY_NAME = new Set(['partner_gid']);
 
 type Call = [model: string, method: string, params: string];
 
-/** Calls that use the value of a field, of its model or of one that leads to it. */
+/** Calls that use the value of a field: of its own model, or of a model with a field that leads to it. */
 function makeCalls(models: RecordedModels, key: string): Call[] {
   const [model = '', field = ''] = key.split(' ');
   const calls: Call[] = [
@@ -128,7 +128,9 @@ function denyField(key: string): FieldRules {
   return new FieldRules({ [model]: { deny: [field] } });
 }
 
-/** The fields whose value a field has: what it is related to or computed from, as far as models were recorded. */
+/**
+ * The fields whose value a field has: fields that it is related to or computed from, as far as models were recorded.
+ */
 function followValues(models: RecordedModels, key: string): ReadonlySet<string> {
   const found = new Set<string>();
   const pending = [key];
@@ -158,7 +160,7 @@ const TABLE: ReadonlyMap<string, string> = new Map(
 function listEdges(models: RecordedModels, key: string): { sources: string[]; writers: string[] } {
   const [model = '', field = ''] = key.split(' ');
   const described = models.get(model)?.get(field);
-  // What a display name shows is checked by rows that this test does not know.
+  // Rows that this test does not know determine what a display name shows.
   if (described === undefined || field === 'display_name') return { sources: [], writers: [] };
   const row = TABLE.get(key) ?? TABLE.get(`any ${field}`);
   const listed = row === undefined || row === '' ? [] : row.split(',');
@@ -186,7 +188,7 @@ function followPath(models: RecordedModels, model: string, path: string): string
   return at === undefined ? null : `${at} ${names.at(-1)}`;
 }
 
-/** As the proxy reads them from an answer of Odoo. */
+/** The types as the proxy reads them from an answer of Odoo. */
 function describeTypes(models: RecordedModels): Map<string, FieldTypes> {
   return new Map(
     [...models].map(([model, fields]) => {

@@ -1,4 +1,4 @@
-/** The policies in the documentation are valid, and do what the text above them says. */
+/** Tests that the policies in the documentation are valid, and do what the text above them says. */
 import { readFileSync } from 'node:fs';
 import { compilePolicy } from '@erp-proxy/policy';
 import { mayCall } from '@erp-proxy/policy/abilities';

@@ -1,4 +1,4 @@
-/** Random calls that name fields in every position and form of the table, for fields.properties.heavy.test.ts. */
+/** Makes random calls that name fields in every position and form of the table, for fields.properties.heavy.test.ts. */
 import { FIELD_METHODS, findFieldMethod } from '@erp-proxy/odoo/fields';
 
 export interface RandomCall {
@@ -8,7 +8,7 @@ export interface RandomCall {
   keyword: Record<string, unknown>;
 }
 
-/** By model: fields to choose from, denied ones among them, and fields that lead to other models. */
+/** By model: fields to choose from, with denied fields among them, and fields that lead to other models. */
 export interface Vocabulary {
   [model: string]: {
     ids: readonly number[];
@@ -19,7 +19,7 @@ export interface Vocabulary {
 
 type Random = () => number;
 
-/** Methods that show most. Version 19 makes the last ones private. */
+/** The methods that show most values. Version 19 makes the last methods of the list private. */
 const USUAL = [
   'read',
   'search',
@@ -35,7 +35,7 @@ const USUAL = [
   'search_panel_select_range',
   'search_panel_select_multi_range',
 ];
-/** Arguments of `web_read_group` that only 19 has, or only the versions before. */
+/** Arguments of `web_read_group` that only 19 has, or only earlier versions have. */
 const GROUP_ARGUMENTS = {
   since19: [
     'aggregates',
@@ -47,7 +47,7 @@ const GROUP_ARGUMENTS = {
   ],
   before19: ['fields', 'lazy', 'expand', 'expand_limit', 'expand_orderby'],
 };
-/** Methods without a row. */
+/** Methods without a row in the table. */
 const UNKNOWN = ['get_views', 'get_view', 'fields_view_get', 'load_views', 'find_or_create'];
 
 export class CallMaker {
@@ -67,7 +67,7 @@ export class CallMaker {
     this.#guesses = guesses;
   }
 
-  /** A call of one method on one of the models, or on the only one that has it. */
+  /** A call of one method on one of the models, or on the only model that has it. */
   makeOf(method: string, models: readonly string[]): RandomCall {
     const [model = '', own] = method.includes('/') ? method.split('/') : [];
     return own === undefined ? this.#makeOf(this.#pick(models), method) : this.#makeOf(model, own);
@@ -152,7 +152,7 @@ export class CallMaker {
           () =>
             `${this.#path(model, 2)}${this.#pick(['', ':month', ':sum', ':max', ':array_agg', ':count_distinct'])}`,
         );
-        // Versions differ in which of the two names they read.
+        // It depends on the version which of the two names is read.
         const strange = `${this.#path(model, 1)}:${this.#pick(['max', 'x'])}(${this.#path(model, 2)})`;
         if (this.#chance(0.1)) list.push(strange);
         const renamed = this.#chance(0.3) ? [...list, `x:max(${this.#field(model)})`] : list;
@@ -231,7 +231,7 @@ export class CallMaker {
       return [field, this.#pick(['any', 'not any', 'ANY']), this.#domain(to, depth - 1)];
     }
     if (depth > 0 && this.#chance(0.08)) {
-      // From 19 on, these are conditions on the record itself.
+      // From 19 on, `any` on `id` holds conditions on the record itself.
       if (this.#chance(0.5)) return ['id', this.#pick(['any', 'not any']), this.#domain(model, depth - 1)];
       const [path, ...others] = this.#condition(model, depth - 1);
       return [`id.${path}`, ...others];
@@ -294,7 +294,7 @@ export class CallMaker {
     );
   }
 
-  /** A field, or a path over relations. */
+  /** A field, or a path over fields that lead to other models. */
   #path(model: string, lengthMax: number): string {
     const field = this.#field(model);
     const to = this.#words[model]!.relations[field];

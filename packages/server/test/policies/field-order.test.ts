@@ -1,4 +1,7 @@
-/** The order of records does not show the values of denied fields, and stays that of the server where it names none. */
+/**
+ * Tests that the order of records does not show the values of denied fields, and that the server's order is kept if it
+ * names no denied field.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
@@ -31,7 +34,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect((await call('search', 'sale.order', [], { domain: [], order: '' })).result).toEqual(ids);
     const rows = (await call('search_read', 'sale.order', [[]], { fields: ['name'] })).result;
     expect(rows.map(({ id }: { id: number }) => id)).toEqual(ids);
-    // The lines follow the order of their orders.
+    // Order lines are sorted by their sales orders.
     const lines = (await call('search', 'sale.order.line', [[]])).result;
     expect(lines).toEqual(sort(lines));
     expect(lines).not.toEqual((await callFreely('search', 'sale.order.line', [[]])).result);
@@ -83,7 +86,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     const [order] = (await call('read', 'sale.order', [[1]])).result;
     expect(order).toHaveProperty('partner_id');
     expect(order).not.toHaveProperty('order_line');
-    // All lines of an order have the same order.
+    // All lines in the list belong to one sales order, so the order of the sales orders does not matter.
     const { call: callLimited } = await startWith(ORDERS);
     const [lines] = (await callLimited('read', 'sale.order', [[1], ['order_line']])).result;
     expect(lines.order_line).toHaveLength(3);
@@ -138,8 +141,8 @@ test('the order is set on every route, and in each call of a batch', async () =>
 });
 
 /**
- * A server that describes no orders, as to a user who may not read `ir.model`, or fails with a status. Counts the
- * questions for them.
+ * Starts a server that describes no orders, like to a user who may not read `ir.model`, or fails with a status. Counts
+ * the questions for orders.
  */
 async function startSilentOdoo(fields: NonNullable<Policy['fields']>, status = '200 OK') {
   const sent: string[] = [];
@@ -181,7 +184,7 @@ test('without an answer of the server, common models keep their order and others
   expect(await search('x.other')).not.toContain('"order"');
   expect(await search('x.custom')).toContain('"order":"id"');
   expect(await search('crm.stage')).toContain('"order":"id"');
-  // The server is asked once.
+  // The server is asked for orders only once.
   expect(countQuestions()).toBe(1);
 });
 

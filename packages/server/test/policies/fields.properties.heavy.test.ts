@@ -1,7 +1,7 @@
 /**
- * Nothing that a call returns depends on the value of a field that its key may not use. The same random calls are sent
- * through the proxy to two sandboxes that differ only in the values of denied fields: the answers must be equal, and
- * none may contain such a value.
+ * Tests that no answer to a call depends on the value of a field that its key may not use. The same random calls are
+ * sent through the proxy to two sandboxes that differ only in the values of denied fields: the answers must be equal,
+ * and none may contain such a value.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { FIELD_METHODS } from '@erp-proxy/odoo/fields';
@@ -14,11 +14,11 @@ import { WORDS } from './field-words.ts';
 import { type Asked, askThrough, startEqualSandboxes } from './sandbox-calls.ts';
 
 const CALLS = Number(process.env['CALLS'] ?? 250);
-/** Calls change records, so that the data are restored after this number of calls. */
+/** Calls change records, so the data are restored after this number of calls. */
 const CALLS_OF_DATA = 70;
 const NOW = Date.UTC(2026, 10, 22);
 const CANARY = 'CANARY';
-/** Callers guess values without a number. */
+/** Matches denied values, but not the values without a number that callers guess. */
 const HIDDEN = /CANARY-[ABZ]\d|[78]{2}0\d\d/;
 const GUESS = `${CANARY}-A`;
 
@@ -86,7 +86,7 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
   120_000,
 );
 
-/** All models. Some methods must be named, for all models or for each. */
+/** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */
 const METHODS = [...new Set(FIELD_METHODS.map((name) => name.replace(/^.*\//, '')))];
 const MODELS: Policy['models'] = {
   '*': ['*', ...METHODS],
@@ -122,7 +122,7 @@ const REVEALING: RandomCall[] = [
   },
 ];
 
-/** The same, of methods that are private since then. */
+/** Calls whose answers depend on denied fields, of methods that are private from 19 on. */
 const REVEALING_BEFORE_19: RandomCall[] = [
   { model: 'res.partner', method: 'mapped', params: [[10], 'vat'], keyword: {} },
   { model: 'res.partner', method: 'filtered_domain', params: [[10], [['vat', '=', GUESS]]], keyword: {} },

@@ -1,4 +1,7 @@
-/** Rules for fields, over HTTP: what is denied, what is listed in a call, and what the caller reads. */
+/**
+ * Tests rules for fields over HTTP: which calls are denied, which fields the proxy lists in a call, and what the caller
+ * reads.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
@@ -13,7 +16,7 @@ const RULE = 'fields["res.partner"]';
 const start = (members: Partial<Policy> = {}, version: 16 | 18 | 19 = 18) =>
   startLimited({ fields: DENY!, ...members }, version);
 
-/** For tests that need no state of their own. */
+/** The stage for tests that do not change it. */
 let shared: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
   shared = await startLimited({ fields: DENY! }, 18, closeAfterFile);
@@ -117,7 +120,7 @@ test.each([
   ['copy_data', 'res.partner', [[9]], {}],
   ['mapped', 'res.partner', [[9], 'vat'], {}],
   ['name_search', 'res.partner', ['BE04'], {}],
-  // Finds the records without a value.
+  // This operator finds the records without a value.
   ['name_search', 'res.partner', ['', [], '='], {}],
   ['name_search', 'res.partner', [], { operator: 'not ilike' }],
   ['export_data', 'crm.lead', [[1], ['lead_properties.customer/vat']], {}],
@@ -230,14 +233,14 @@ test('names that show a denied field are hidden where records show them', async 
   const { call } = await start({ fields: { 'res.partner': { deny: ['name'] } } });
   const order = (await call('read', 'sale.order', [[1]])).result[0];
   expect(order).toHaveProperty('state');
-  // The name of a user is that of its partner.
+  // The name of a user is the name of its partner.
   expect(order).not.toHaveProperty('user_id');
   expect(order).not.toHaveProperty('partner_id');
   expect((await call('read', 'sale.order', [[1], ['partner_id']])).error.data.rule).toBe(RULE);
   expect(
     (await call('read', 'sale.order', [[1], ['partner_id']], { load: '' })).result[0].partner_id,
   ).toBeTypeOf('number');
-  // Properties can lead to partners.
+  // A property can lead to partners.
   const [lead] = (await call('read', 'crm.lead', [[1]])).result;
   expect(lead).toHaveProperty('probability');
   expect(lead).not.toHaveProperty('lead_properties');
@@ -260,7 +263,7 @@ test.each([16, 18, 19] as const)(
   async (version) => {
     const rule = 'fields["res.country"]';
     const { call, callFreely } = await start({ fields: { 'res.country': { deny: ['code'] } } }, version);
-    // The address of the flag contains the code.
+    // The URL of the flag contains the code.
     const [free] = (await callFreely('read', 'res.country', [[20], ['code', 'image_url']])).result;
     expect(free.image_url).toContain(free.code.toLowerCase());
     const [country] = (await call('read', 'res.country', [[20]])).result;

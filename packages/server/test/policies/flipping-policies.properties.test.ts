@@ -1,4 +1,7 @@
-/** A policy and an instance that change continuously delay no call beyond its time limit, and leave no state behind. */
+/**
+ * Tests that a policy and an instance that change continuously delay no call beyond its time limit, and leave no state
+ * behind.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
@@ -12,7 +15,7 @@ import { pauseAtRandom } from '../time.ts';
 
 const CALLS = countCases(1500);
 const CALLERS = 25;
-/** Shorter than most calls take. */
+/** Shorter than the time that most calls take. */
 const BETWEEN_CHANGES_MS_MAX = 4;
 
 test('all gauges are 0 after calls whose policy and instance changed continuously', async () => {
@@ -76,7 +79,7 @@ test('all gauges are 0 after calls whose policy and instance changed continuousl
     }
   }
   async function callAgainAndAgain(caller: number) {
-    // An answer that breaks off was cut by the upstream.
+    // If an answer breaks off, the upstream has cut it.
     for (let turn = 0; turn < CALLS / CALLERS; turn++) await call(caller, turn).catch(() => {});
   }
   const flipping = flip();

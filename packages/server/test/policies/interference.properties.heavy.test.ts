@@ -1,7 +1,7 @@
 /**
- * Non-interference: two databases that differ only in the values of denied fields give the same bytes, whatever method
- * of the tables a key calls to read. Policies, values and calls are random. Fields that decide the order of records are
- * among those that are denied.
+ * Tests non-interference: two databases that differ only in the values of denied fields give the same bytes, whatever
+ * method of the tables a key calls to read. Policies, values and calls are random. Denied fields include fields that
+ * decide the order of records.
  */
 import type { FieldRule } from '@erp-proxy/contract';
 import { FIELD_METHODS } from '@erp-proxy/odoo/fields';
@@ -15,14 +15,14 @@ import { WORDS } from './field-words.ts';
 import { askThrough, startEqualSandboxes } from './sandbox-calls.ts';
 
 const POLICIES = Number(process.env['POLICIES'] ?? 5);
-/** Calls of each method under each policy. */
+/** Number of calls of each method under each policy. */
 const CALLS = Number(process.env['CALLS'] ?? 4);
 const NOW = Date.UTC(2026, 10, 22);
 
-/** Methods that change records, which fields.properties.heavy.test.ts calls. */
+/** Methods that change records. fields.properties.heavy.test.ts calls them. */
 const WRITES =
   /create|write|^update|copy|unlink|archive|toggle|^load$|web_save|resequence|message_|translations|name_create/;
-/** Not those of a model that the sandbox lacks. */
+/** The other methods, without methods of a single model that the sandbox lacks. */
 const METHODS = FIELD_METHODS.filter(
   (name) => !WRITES.test(name) && (!name.includes('/') || name.replace(/\/.*$/, '') in WORDS),
 );
@@ -32,7 +32,9 @@ const SEARCHES = ['search', 'search_fetch', 'sorted'];
 type Kind = 'text' | 'number' | 'digit' | 'time';
 type Json = string | number;
 
-/** Fields whose values differ between the databases if a policy denies them. `ordered`: those of the model's order. */
+/**
+ * Fields whose values differ between the databases if a policy denies them. `ordered`: the fields of the model's order.
+ */
 const HIDEABLE: Record<
   string,
   { ids: readonly number[]; fields: Record<string, Kind>; ordered: readonly string[] }
@@ -134,7 +136,7 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
   180_000,
 );
 
-/** All models. Some methods must be named, for all models or for each. */
+/** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */
 const NAMES = [...new Set(FIELD_METHODS.map((name) => name.replace(/^.*\//, '')))];
 const NAMED = {
   '*': ['*', ...NAMES],
@@ -144,7 +146,7 @@ const NAMED = {
 type Random = () => number;
 type Fields = Record<string, FieldRule>;
 
-/** Rules for some models, and the fields that they deny. `hidesOrders`: also those that decide orders. */
+/** Makes rules for some models. `hidden`: the fields that they deny. `hidesOrders`: also fields that decide orders. */
 function makePolicy(random: Random, hidesOrders: boolean): { fields: Fields; hidden: Map<string, string[]> } {
   const models = pickSome(random, Object.keys(HIDEABLE), 3);
   const fields: Fields = {};
@@ -160,7 +162,7 @@ function makePolicy(random: Random, hidesOrders: boolean): { fields: Fields; hid
     }
     const allow = pickSome(random, [...names, ...Object.keys(WORDS[model]!.relations)], 6);
     fields[model] = { allow };
-    // What `allow` leaves out may decide the order where a call cannot choose one (docs/policies.md#order).
+    // A field that `allow` leaves out may decide the order where a call cannot choose one (docs/policies.md#order).
     hidden.set(
       model,
       names.filter((name) => !allow.includes(name) && (hidesOrders || !ordered.includes(name))),
@@ -170,8 +172,8 @@ function makePolicy(random: Random, hidesOrders: boolean): { fields: Fields; hid
 }
 
 /**
- * Most calls name only fields that the policy allows, and few conditions, so that enough of them are answered with
- * records. They are calls on the models of the policy, and on those with a field that leads to them.
+ * Makes calls, most of which name only fields that the policy allows, with few conditions, so that enough of them are
+ * answered with records. They are on the models of the policy, and on models with a field that leads to them.
  */
 function makeCalls(random: Random, fields: Fields): RandomCall[] {
   const any = new CallMaker(random, WORDS, GUESSES);
@@ -191,7 +193,7 @@ function listNear(fields: Fields): string[] {
   return Object.keys(WORDS).filter((model) => model in fields || leads(model));
 }
 
-/** As many calls that list records, by fields of their own model. */
+/** Makes the same number of calls that list records, by fields of their own model. */
 function makeSearches(random: Random, fields: Fields): RandomCall[] {
   const words = Object.entries(keepAllowed(fields)).map(([model, known]) => [
     model,
@@ -223,7 +225,7 @@ function keepAllowed(fields: Fields): Vocabulary {
   );
 }
 
-/** Gives the hidden fields random values, others in each database. */
+/** Gives the hidden fields random values, which differ between the databases. */
 function fill(sandbox: Sandbox, hidden: ReadonlyMap<string, readonly string[]>, random: Random): void {
   const transaction = sandbox.begin();
   for (const [model, names] of hidden) {
@@ -250,7 +252,7 @@ function makeValue(kind: Kind, random: Random, id: number): Json {
   }
 }
 
-/** At least one of the items, in their order. */
+/** Picks at least one and at most `max` of the items, in their order. */
 function pickSome<Item>(random: Random, items: readonly Item[], max: number): Item[] {
   const count = 1 + Math.floor(random() * max);
   const left = [...items];

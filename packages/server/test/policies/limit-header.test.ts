@@ -1,5 +1,6 @@
 /**
- * The header `erp-proxy-limit`: the policy's `limit_max` replaced the limit of the caller, and may have cut the result.
+ * Tests the header `erp-proxy-limit`: the policy's `limit_max` replaced the limit of the caller, and may have cut the
+ * result.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';

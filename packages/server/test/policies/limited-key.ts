@@ -4,7 +4,7 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 
-/** Some methods must be named, for all models or for each. */
+/** Methods that a policy must name without `*`. */
 const NAMED = [
   'copy_data',
   'export_data',
@@ -25,7 +25,7 @@ export const MODELS: Policy['models'] = {
 type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
 
 /**
- * A sandbox, and the proxy with a key of a policy: by default for all models. `limit` makes a further key. With
+ * Starts a sandbox, and the proxy with a key of a policy: by default for all models. `limit` makes another key. With
  * `closeAfterFile`, tests can share them.
  */
 export async function startLimited(

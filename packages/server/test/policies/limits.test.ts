@@ -1,4 +1,4 @@
-/** The limits of a key's policy: rate, calls a day and concurrency. */
+/** Tests the limits of a key's policy: rate, calls a day and concurrency. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ test('refuses calls beyond those of a month until its end, also after a restart'
     pair = await start();
     const batch = `[${printOne()},${printOne()}]`;
     const { status } = await pair.proxy.post(batch, headers);
-    // The refused batch counted as one call, the last one.
+    // The refused batch counted as one call, the last one of the month.
     expect(status).toBe(429);
     const refused = await pair.proxy.post(printOne(), headers);
     expectError(refused, {
@@ -128,7 +128,7 @@ test('counts the calls of a rotated key and of its successor together', async ()
 test("runs a key's calls up to its concurrency, and refuses the next", async () => {
   const held = Promise.withResolvers<void>();
   let seen = 0;
-  // Otherwise, the second call waits for the first one's check of the credentials.
+  // Otherwise, the second call would wait until the first one has verified the credentials.
   const settings = { 'upstream.refusedCredentialsTtlMs': '0' };
   const script: Script = async (...exchange) => {
     seen++;
@@ -149,7 +149,7 @@ test("runs a key's calls up to its concurrency, and refuses the next", async () 
     says: /as many calls running/,
   });
   expect(refused.headers['retry-after']).toBe('1');
-  // Another key is not affected.
+  // Another key has its own limit.
   const other = pair.proxy.post(printOne('[[3]]'));
   await expect.poll(() => seen).toBe(3);
   held.resolve();
@@ -164,7 +164,7 @@ test('runs the calls of a batch within the concurrency of its key', async () => 
     if (exchange[1].body.includes('"first"')) return answerTrue(...exchange);
     most = Math.max(most, ++running);
     if (running === 2) {
-      // A third call would begin meanwhile.
+      // If a third call could run, it would begin during this pause.
       await pause();
       both.resolve();
       both = Promise.withResolvers();

@@ -1,4 +1,4 @@
-/** Rules for fields, in calls that reach many models. */
+/** Tests rules for fields in calls that reach many models. */
 import { beforeAll, expect, test } from 'vitest';
 import { closeAfterFile } from '../close-after-test.ts';
 import { printCall, printInstance } from '../execute/expectations.ts';

@@ -1,4 +1,4 @@
-/** Paths of a call lead only into models that the policy lets be read. */
+/** Tests that the paths of a call lead only into models that the policy allows to read. */
 import type { Policy } from '@erp-proxy/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../close-after-test.ts';
@@ -13,7 +13,7 @@ const METHODS = [
 ];
 
 let shared: Awaited<ReturnType<typeof startLimited>>;
-/** Names orders alone. */
+/** A key whose policy names only sales orders. */
 let orders: Awaited<ReturnType<typeof shared.limit>>;
 beforeAll(async () => {
   shared = await startLimited({}, 18, closeAfterFile);

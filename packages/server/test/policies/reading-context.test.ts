@@ -1,4 +1,4 @@
-/** The context of keys that only read. */
+/** Tests the context of calls with keys that may only read. */
 import { beforeAll, expect, test } from 'vitest';
 import { closeAfterFile } from '../close-after-test.ts';
 import { startLimited } from './limited-key.ts';

@@ -1,4 +1,4 @@
-/** `limit_max` and the related records of a specification. */
+/** Tests `limit_max` for the related records of a specification. */
 import { beforeAll, expect, test } from 'vitest';
 import { closeAfterFile } from '../close-after-test.ts';
 import { startLimited } from './limited-key.ts';

@@ -1,6 +1,7 @@
 /**
- * Whatever is sent touches only what the policy names. Random policies, models, commands and nesting, over invented
- * models and those of real servers. The oracle walks the values by themselves and knows nothing of the proxy's search.
+ * Tests that any call touches only what the policy names. Policies, models, commands and nesting are random, over
+ * invented models and models of real servers. The oracle walks the decoded values and knows nothing of the proxy's
+ * search.
  */
 
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
@@ -28,7 +29,7 @@ const GRANTS = ['res.groups/users', 'res.groups/implied_ids'];
 
 const RIGHTS = ['res.groups', 'res.users', 'ir.rule', 'ir.model.access', 'ir.ui.view', 'ir.ui.menu'];
 
-/** What commands do to other records, as `model/method`, after docs/policies.md. */
+/** What commands do to other records, as `model/method`, according to docs/policies.md. */
 function listTouched(models: Models, model: string, values: Values, isNew: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     if (name === 'activity_user_id') return ['mail.activity/write'];
@@ -56,10 +57,10 @@ function listTouchedBy(code: number, relation: string, form: 'lines' | 'grant' |
   return code === 4 || form === 'grant' ? [`${relation}/write`] : [`${relation}/write`, `${relation}/unlink`];
 }
 
-/** Whether the policy lets the key do this by a call of its own. */
+/** Whether the policy lets a direct call of the key do this. */
 function isNamed(entries: Entries, touched: string): boolean {
   const [model = '', method = ''] = touched.split('/');
-  // Some links of these change rights, and need the right to change the record instead.
+  // Some links to records of these models change rights. They need the right to change the record instead.
   if (method === 'read' && RIGHTS.includes(model) && isNamed(entries, `${model}/write`)) return true;
   const some = (isAllowed: (pattern: string, methods: string[]) => boolean) =>
     Object.entries(entries).some(([pattern, methods]) => isAllowed(pattern, methods));
@@ -84,7 +85,7 @@ function drawPolicies(models: Models): fc.Arbitrary<Entries> {
   );
 }
 
-/** Values of a record of the model, with at most so many levels of commands. */
+/** Draws the values of a record of the model, with at most this number of levels of commands. */
 function drawValues(models: Models, model: string, levels: number): fc.Arbitrary<Values> {
   const names = Object.keys(models[model] ?? {});
   if (names.length === 0 || levels === 0) return fc.constant({ name: 'a' });
@@ -146,7 +147,7 @@ function print({ model, method, form, values }: Drawn): Call {
   return call;
 }
 
-/** The denial of the call; null: it is sent. */
+/** The message that denies the call; null: the call is sent. */
 function check(models: Models, entries: Entries, call: Call): string | null {
   const policy = compilePolicy({ origins: ['https://erp.example.com'], models: entries });
   const request = describeRequest(describeCall(call));
@@ -206,7 +207,7 @@ describe.each(SOURCES)('%s', (_, models) => {
       fc.property(drawPolicies(models), drawCalls(models), (entries, drawn) => {
         const touched = listAll(models, drawn);
         const own: Entries = { ...entries, [drawn.model]: [...(entries[drawn.model] ?? []), drawn.method] };
-        // Half of the policies name nearly everything.
+        // About half of the policies name everything that the call touches, the others all but one.
         const names = touched.slice(0, touched.length - (Object.keys(entries).length % 2));
         for (const pair of names) {
           const [model = '', method = ''] = pair.split('/');
@@ -223,7 +224,7 @@ describe.each(SOURCES)('%s', (_, models) => {
   });
 });
 
-/** The list of messages of a new order, of which the types of the fields around it tell that it is new. */
+/** The `message_ids` of a new order: only the types of the fields around the list show that the order is new. */
 const CLEARS_BEFORE_TYPES: Drawn = {
   model: 'crm.tag',
   method: 'create',
@@ -234,7 +235,7 @@ const CLEARS_BEFORE_TYPES: Drawn = {
 test('a policy that names all that a call touches allows it', () => {
   fc.assert(
     fc.property(drawCalls(MODELS), (drawn) => {
-      // A default can be one of another model, which only its name tells.
+      // A default can be a value of another model, which only its name shows.
       fc.pre(drawn.form !== 'default');
       const entries: Entries = { [drawn.model]: [drawn.method] };
       for (const pair of listAll(MODELS, drawn)) {

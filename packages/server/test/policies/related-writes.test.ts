@@ -1,4 +1,4 @@
-/** Commands on related records, checked by the types of fields that the server describes. */
+/** Tests commands on related records, checked by the types of fields that the server describes. */
 import { readFileSync } from 'node:fs';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
@@ -8,10 +8,10 @@ import { printCall, printExecuteKw, printInstance, UPSTREAM_KEY } from '../execu
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 
-/** Approvals are stored sealed. */
+/** Approvals are stored encrypted. */
 const SETTINGS = { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64') };
 
-/** A proxy with a key of this policy. `answerFields` answers the question for the fields of a model. */
+/** Starts a proxy with a key of this policy. `answerFields` answers the question for the fields of a model. */
 async function start(
   models: Policy['models'],
   members: Partial<Policy> = {},
@@ -63,7 +63,7 @@ test('lines of an order reach Odoo byte for byte if the policy names what they c
   const params = `[[1], ${LINE}]`;
   const expected = printExecuteKw({ model: 'sale.order', method: 'write', params });
   expect(sent).toEqual([expected, expected]);
-  // The types are kept.
+  // The proxy keeps the types, so it does not ask again.
   expect(asked).toEqual(['sale.order', 'sale.order.line']);
 });
 

@@ -1,4 +1,4 @@
-/** A key that is revoked or gets another policy during a request: its next call is checked again. */
+/** Tests a key that is revoked or gets another policy during a request: its next call is checked again. */
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';

@@ -12,7 +12,7 @@ export interface Asked {
   prefer: boolean;
 }
 
-/** Two sandboxes with the same data at this time, and random numbers from the seed `SEED`, which is printed. */
+/** Starts two sandboxes with the same data at this time, and random numbers from the seed `SEED`, which is printed. */
 export async function startEqualSandboxes(version: Version, now: number) {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`Odoo ${version}: seed ${seed}\n`);
@@ -21,7 +21,7 @@ export async function startEqualSandboxes(version: Version, now: number) {
   return { random: createRandom(seed), sandboxes };
 }
 
-/** Status and body of the answer. */
+/** Sends a call, and returns status and body of its answer. */
 export async function askThrough(proxy: RunningProxy, sandbox: Sandbox, asked: Asked): Promise<string> {
   const { call, key, route, prefer } = asked;
   const { model, method, params, keyword } = call;

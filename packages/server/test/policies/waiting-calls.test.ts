@@ -1,6 +1,6 @@
 /**
- * A waiting call is checked again before it is sent: its key, its policy and its instance may have changed meanwhile.
- * Each test changes one of them while a call waits behind another.
+ * Tests that a waiting call is checked again before it is sent: its key, its policy and its instance may have changed
+ * meanwhile. Each test changes one of them while a call waits behind another.
  */
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
@@ -38,7 +38,9 @@ interface QueueTest {
   waitForQueue(count: number): Promise<void>;
 }
 
-/** A proxy with one permit for each database. `script` answers all calls except the one that holds the permit. */
+/**
+ * Starts a proxy with one permit for each database. `script` answers all calls except the one that holds the permit.
+ */
 async function start(options: ProxyOptions = {}, script: Script = answerTrue): Promise<QueueTest> {
   let release = () => {};
   let isHeld = false;
@@ -116,7 +118,7 @@ describe('a call that waits for a permit', () => {
     const { status, json } = await waiting;
     expect([status, json.error.data.type]).toEqual([401, 'unauthorized']);
     expect(queue.sent()).toEqual([]);
-    // The permit was released.
+    // The refused call has released its permit.
     expect((await queue.proxy.call(printUnlink(queue.upstream.url))).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** Changes and failures between the permit of a call and its first byte. */
+/** Tests changes and failures between the permit of a call and its first byte. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -139,7 +139,7 @@ test('a write that waits for a retry fails if its instance became unreadable, an
   const row = await store.instances.findByName('prod');
   if (row === null) throw new Error('no instance');
   const { id, masterKeyId, body } = row;
-  // Like a manual change in the store: the sealed key does not open with another address.
+  // The address is changed as if by hand in the store: the sealed key does not open with another address.
   const changed = body.replace(upstream.url, `${upstream.url}/odoo`);
   onFirst = async () => void (await store.instances.replace(id, 1, { masterKeyId, body: changed }));
 

@@ -1,7 +1,7 @@
 /**
- * The commands that administer keys, instances and the audit. They work alike on the store of the settings and on a
- * running proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the real
- * program.
+ * Tests the commands that administer keys, instances and the audit. They work alike on the store of the settings and on
+ * a running proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the
+ * real program.
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,10 @@ beforeEach(() => {
 const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
 const makePipe = () => execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', join(folder, 'pipe')]);
 
-/** Opens the pipe once `applying` reads it. Rejects if it ends before, which would leave the pipe without a reader. */
+/**
+ * Opens the pipe once `applying` reads it. Rejects if `applying` ends before, which would leave the pipe without a
+ * reader.
+ */
 const openPipe = (applying: Promise<{ stderr: string }>) =>
   Promise.race([
     open(join(folder, 'pipe'), 'w'),
@@ -80,7 +83,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(printed, 'no command shows the key of an instance').not.toContain(SECRET);
   });
 
-  /** With everything it needs but the command. */
+  /** Runs a command with the arguments and variables that all commands need. */
   async function run(...args: string[]): Promise<Ran> {
     const ran =
       proxy === null
@@ -426,7 +429,7 @@ instances:
       run('instances', 'add', 'prod', '--erp-url=https://a.example', db, '--user-id=2', '--api-key-file=key');
     expect((await add('--db=old')).status).toBe(0);
     put('proxy.yaml', 'instances: [{ name: prod, db: wanted, api_key: { file: ./pipe } }]\n');
-    // It reads the pipe after it has made the plan.
+    // The command reads the key from the pipe, after it has made the plan.
     makePipe();
     const applying = run('apply', '-f', 'proxy.yaml', '--update-secrets');
     const pipe = await openPipe(applying);
@@ -759,7 +762,10 @@ describe('a proxy of an older version', () => {
   const NO_ROUTE = { status: 404, title: 'Not Found', detail: 'There is no such route; see /openapi.json.' };
   const NO_TAG = { status: 400, detail: '`if-match` takes one unchanged `etag` of an answer, or `*`.' };
 
-  /** In front of a proxy: without subscriptions, and with tags that are the number of the version. */
+  /**
+   * Starts a server in front of the proxy that answers like an older version: it has no subscriptions, and its tags are
+   * the number of the version.
+   */
   async function startOlder() {
     const proxy = closeAfterTest(
       await startProxy({ settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY } }),
@@ -999,7 +1005,7 @@ instances:
     expect(exported).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toContain(sandbox.url);
 
-    // Its files can have no byte, as on a full disk.
+    // With `ulimit -f 0`, the program can write no byte to a file, as on a full disk.
     const words = [process.execPath, ENTRY, 'config', 'export', '-o', 'out.yaml', '--url', server.url];
     const before = readFileSync(join(folder, 'out.yaml'), 'utf8');
     const full = await startShell(`ulimit -f 0; exec ${words.join(' ')}`, { folder, env }).ended;

@@ -1,4 +1,4 @@
-/** The audit when the program ends: nothing is lost at a graceful stop, and only the latest calls at kill -9. */
+/** Tests the audit when the program ends: a graceful stop loses nothing, and kill -9 only the latest calls. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 interface Load {
-  /** Request ids. */
+  /** Ids of the requests that were answered. */
   answered: Set<string>;
   /** Resolves when the clients have stopped. */
   stop(): Promise<void>;
@@ -86,7 +86,7 @@ test('is written while calls go on, survives kill -9, and its chain continues', 
   first.kill('SIGKILL');
   await first.ended;
   await load.stop();
-  // The calls went on while the test waited.
+  // Calls were still answered while the test waited.
   expect(load.answered.size).toBeGreaterThan(due.size);
   expect(due.difference(await readRequestIds())).toEqual(new Set());
   const { last_seq, head } = await verify();

@@ -1,5 +1,5 @@
-// Loaded into the tested program. On SIGUSR2 it writes to standard error for how long the main thread let nothing else
-// run at most since the last time.
+// Loaded into the tested program. On SIGUSR2, writes to standard error the longest time for which the main thread was
+// blocked since the last signal.
 import { isMainThread } from 'node:worker_threads';
 import { watchBlocks } from '../time.ts';
 

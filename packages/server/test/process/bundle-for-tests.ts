@@ -1,6 +1,6 @@
 /**
- * Bundles the program once for a run of heavy tests: they start what users install, which takes half the processor time
- * of a start from the sources.
+ * Bundles the program once for a run of heavy tests: they then start the program that users install, which takes half
+ * the processor time of a start from the sources.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +10,11 @@ import { copyConsole } from '../../../../scripts/pack/copy-console.ts';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Runs before each project of heavy tests. The folder is in `node_modules`, where the bundle finds its dependencies. */
+/**
+ * Runs before each project of heavy tests. The folder is in `node_modules`, where the bundle finds its dependencies.
+ */
 export default async function bundleForTests(): Promise<(() => void) | undefined> {
-  // The other project of this run has bundled it.
+  // The other project of this run has already bundled it.
   if (process.env['BUNDLED_PROGRAM'] !== undefined) return undefined;
   const parent = join(root, 'node_modules/.cache');
   mkdirSync(parent, { recursive: true });

@@ -1,7 +1,4 @@
-/**
- * A short run of the test that `npm run chaos` runs at length: idempotency keys while the proxy is killed and Odoo
- * fails.
- */
+/** Runs the test of `npm run chaos` for a short time: idempotency keys while the proxy is killed and Odoo fails. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { proveIdempotency } from '../../../../chaos/idempotency.ts';
@@ -26,7 +23,7 @@ async function prove(redisUrl?: string): Promise<void> {
     unexpected: [],
   });
   expect(proof.confirmed + proof.uncertain).toBe(creates);
-  // Both kinds of results occurred, and the faults too.
+  // Both kinds of results have occurred, and the faults too.
   expect(proof.confirmed).toBeGreaterThan(creates / 2);
   expect(proof.uncertainRun).toBeGreaterThan(0);
   expect(proof.attemptsLost).toBeGreaterThan(0);

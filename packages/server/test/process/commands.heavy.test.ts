@@ -1,4 +1,4 @@
-/** The commands that end by themselves: their output and exit status. */
+/** Tests the commands that end by themselves: their output and exit status. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';

@@ -1,4 +1,4 @@
-/** The folder of the compile cache: code that another user puts there would be run. */
+/** Tests the folder of the compile cache: code that another user could put there would be run. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { makeFolder, runProgram } from './program.ts';
 
 const NAME = `erp-proxy-compile-cache-${process.getuid?.()}`;
 
-/** Runs a command whose folder for temporary files is this one. */
+/** Runs a command with this folder for temporary files. */
 async function run(temporary: string, env: Record<string, string> = {}): Promise<void> {
   const options = { folder: makeFolder(), env: { TMPDIR: temporary, ...env } };
   expect((await runProgram(['config', 'print'], options)).status).toBe(0);

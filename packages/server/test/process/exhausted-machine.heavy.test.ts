@@ -1,4 +1,7 @@
-/** The egress dispatcher on a machine that lacks something for a connection. The lack must pass without a restart. */
+/**
+ * Tests the egress dispatcher on a machine that lacks a resource for a connection. When the resource is available
+ * again, it must work without a restart.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -11,7 +14,7 @@ import { makeFolder } from './program.ts';
 
 const EGRESS = import.meta.resolve('@erp-proxy/egress');
 const EGRESS_POLICY = import.meta.resolve('@erp-proxy/egress/policy');
-/** Prints the outcomes of requests as JSON. */
+/** Code that prints the outcomes of requests as JSON. */
 const COMMON = `
   import { closeSync, openSync } from 'node:fs';
   import { connect, createServer } from 'node:net';
@@ -61,7 +64,7 @@ test('the certificates of the system are read once there is a file descriptor fo
   expect(await run('ulimit -n 256; exec', script, env)).toEqual([['exhausted', false], 200]);
 });
 
-/** Part of util-linux, but a container may not be allowed to. */
+/** `unshare` is part of util-linux, but a container may forbid it. */
 const canUnshare = spawnSync('unshare', ['-rn', 'true']).status === 0;
 
 test.runIf(canUnshare)('without a free local port, the server is not to blame', async () => {

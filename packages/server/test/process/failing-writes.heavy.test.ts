@@ -1,4 +1,7 @@
-/** The program while each write of its SQLite file fails, although its disk has free space: a quota, for example. */
+/**
+ * Tests the program while each write to its SQLite file fails although its disk has free space: with a quota, for
+ * example.
+ */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -6,9 +9,9 @@ import { pause } from '../time.ts';
 import { ENTRY, makeFolder, startShell } from './program.ts';
 
 const TOKEN = 'a token for the tests of failing writes, long enough';
-/** Part of util-linux, which Debian always has. */
+/** `prlimit` is part of util-linux, which Debian always has. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
-/** A new store has half of it in its -wal file. */
+/** Maximum size of a file. The -wal file of a new store has half of it. */
 const FILE_BYTES_MAX = 400_000;
 const CHANGES_MAX = 1000;
 /** Shorter than the interval at which the store tries to write. */
@@ -31,7 +34,7 @@ test.runIf(canLimit)('the store is down for as long as writes fail, and recovers
   for (let count = 0; status === 201 && count < CHANGES_MAX; count++) status = await createKey();
   expect(status).toBe(503);
 
-  // Several times the interval at which it tries to write.
+  // Waits for several times the interval at which the store tries to write.
   for (let count = 0; count < 30; count++) {
     expect(await readStore()).toEqual({ check: expect.stringContaining('its disk fails'), isUp: false });
     await pause(BETWEEN_TRIALS_MS);

@@ -1,4 +1,4 @@
-/** The program with few file descriptors. */
+/** Tests the program with few file descriptors. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -11,11 +11,11 @@ import { expectToStay } from '../time.ts';
 import { ENTRY, KEY, makeFolder, type Program, startProgram, startShell } from './program.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-/** Part of util-linux, which Debian always has. */
+/** `prlimit` is part of util-linux, which Debian always has. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
-/** More than the failures after which a circuit breaker opens. */
+/** More calls than the failures after which a circuit breaker opens. */
 const CALLS = 12;
-/** It checks twice a second whether the program that started it still runs. */
+/** A program checks twice a second whether the program that started it still runs. */
 const SEVERAL_CHECKS_MS = 1500;
 
 let sandbox: Sandbox;
@@ -48,7 +48,7 @@ async function start(command: string): Promise<Started> {
   return { program, url, key };
 }
 
-/** Its address with a name, which must be resolved. */
+/** The address of the sandbox with a name, which must be resolved. */
 function nameSandbox(): string {
   return sandbox.url.replace('127.0.0.1', 'localhost');
 }
@@ -90,13 +90,13 @@ function callOn(socket: Socket, { key }: Started, id: number, url = sandbox.url)
   return sendOn(socket, 'POST /api/erp/execute', headers, body);
 }
 
-/** Sets the limit of a running process. With 1, it can open nothing more. */
+/** Limits the open files of a running process. With 1, the process can open nothing more. */
 function limitFiles(pid: number, files: number): void {
   const { stderr } = spawnSync('prlimit', ['--pid', `${pid}`, `--nofile=${files}:`]);
   expect(stderr.toString()).toBe('');
 }
 
-/** The last process of those that this one has started. */
+/** The last process of the chain that this process has started. */
 function findServer(pid: number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' '),

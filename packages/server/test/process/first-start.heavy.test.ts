@@ -1,4 +1,4 @@
-/** The first start on a terminal: it creates the secrets that are not set, and prints a link to the console. */
+/** Tests the first start on a terminal: it creates the secrets that are not set, and prints a link to the console. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,7 +30,7 @@ const readSecrets = () => parseYaml(readFileSync(secretsFile(), 'utf8'));
 const serve = (args: readonly string[] = [], env: Record<string, string> = {}) =>
   startOnTerminal(printLine(['serve', '--http.port=0', ...args]), { folder, env });
 
-/** A module that makes a function of `node:fs` fail, as a file system does. Returns its URL. */
+/** Writes a module that makes a function of `node:fs` fail, as a file system can. Returns its URL. */
 function writeFault(name: string, code: string): string {
   const path = join(folder, 'fault.mjs');
   const text = `import fs from 'node:fs';
@@ -219,7 +219,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
     expect((await send(`${sandbox}/web/version`)).status).toBeLessThan(500);
     await stop(first);
     await expect(send(`${sandbox}/web/version`)).rejects.toThrow();
-    // The next start has an instance.
+    // At the next start, the proxy has an instance.
     const second = serve();
     const [, again = ''] = await second.waitFor(LISTENING);
     const refused = await send(`${again}/admin/v1/sandbox`, {

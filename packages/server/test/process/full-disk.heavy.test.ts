@@ -1,4 +1,4 @@
-/** The program while the disk of its SQLite file is full. */
+/** Tests the program while the disk of its SQLite file is full. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { ENTRY, makeFolder, type Program, startShell } from './program.ts';
 
 const TOKEN = 'a token for the tests of a full disk, long enough';
 const DISK = 'unshare --user --map-root-user --mount sh -c';
-/** Containers may forbid mounts. */
+/** A container may forbid mounts. */
 const canMount = spawnSync('sh', ['-c', `${DISK} 'mount -t tmpfs tmpfs /mnt'`]).status === 0;
 
 let sandbox: Sandbox;
 let program: Program;
 let url: string;
-/** The small disk, as other processes see it. */
+/** The path of the small disk, as other processes see it. */
 let disk: string;
 
 beforeEach(async () => {
@@ -78,7 +78,7 @@ test.skipIf(!canMount)(
     const full = { http: 200, status: 'degraded', store: expect.stringMatching(/disk is full/) };
     await expect.poll(readReadiness).toEqual(full);
     expect(await readStoreUp()).toBe('0');
-    // The file may have free pages for some of them.
+    // The file may still have free pages for some keys.
     let refused = await ask('/admin/v1/keys', { name: 'shop' });
     for (let count = 0; refused.status === 201 && count < 1000; count++)
       refused = await ask('/admin/v1/keys', { name: 'shop' });

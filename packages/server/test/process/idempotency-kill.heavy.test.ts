@@ -1,4 +1,4 @@
-/** Time for which the first attempt counts as running after its process was killed. */
+/** Tests for how long the first attempt counts as running after its process was killed. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,9 +13,11 @@ import {
 import { pause } from '../time.ts';
 import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 
-/** docs/idempotency.md: the time limit of the call, and this much more. */
+/** An attempt counts as running for the time limit of the call and this additional time (docs/idempotency.md). */
 const MORE_MS = 5000;
-/** Shows in the time if the time limit counted from when the call is sent. */
+/**
+ * The call waits longer than the additional time, so that the test notices a time limit that counts from the sending.
+ */
 const LONGER_THAN_MORE_MS = 5500;
 const OVERLOADED = -32013;
 const RUNNING = -32014;
@@ -31,7 +33,7 @@ let letGo: () => void;
 beforeEach(async () => {
   folder = makeFolder();
   letGo = () => {};
-  // Creates are not answered.
+  // Creates are never answered.
   upstream = await startUpstream((socket, { body }) => {
     const answer = () => answerLikeOdoo(socket, printResult('1'));
     if (body.includes('hold_turn')) letGo = answer;
@@ -69,7 +71,7 @@ async function call(
 
 const countCreates = () => upstream.requests.filter(({ body }) => body.includes('create')).length;
 
-/** Until when the store has the only create as running. */
+/** The time until which the only create counts as running in the store. */
 function readRunsUntilMs(): number {
   const store = new DatabaseSync(join(folder, 'data/erp-proxy.db'), { readOnly: true });
   const rows = store.prepare('SELECT runs_until FROM idempotency_keys WHERE is_done = 0').all();
@@ -85,7 +87,7 @@ async function readWaiting(): Promise<number> {
 
 test('is the time limit of the call, even if the call waited for its permit before it was sent', async () => {
   const timeoutSeconds = 60;
-  // Metrics include a database once it has answered.
+  // Metrics include a database only after it has answered.
   await call(null, makeCall(upstream.url), timeoutSeconds);
   const { key: order, begunMs, lost } = await sendAfterWait(timeoutSeconds);
   server.kill('SIGKILL');
@@ -100,8 +102,8 @@ test('is the time limit of the call, even if the call waited for its permit befo
 });
 
 /**
- * Makes a create wait for the only permit, then lets it be sent. If the store of a busy machine takes longer than a call
- * waits for it, the create is refused, and another one is made.
+ * Makes a create wait for the only permit, then lets it be sent. On a busy machine, the store may take longer than a
+ * call waits for it: then the create is refused, and another one is made.
  */
 async function sendAfterWait(timeoutSeconds: number) {
   for (let times = 1; ; times++) {

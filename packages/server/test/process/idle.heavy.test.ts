@@ -1,4 +1,4 @@
-/** The real program at rest. Counts wake-ups of its threads, because a busy machine does not add any. */
+/** Tests the real program at rest. Counts wake-ups of its threads, because a busy machine does not add any. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { measureMs, pause } from '../time.ts';
@@ -12,7 +12,7 @@ test.runIf(process.platform === 'linux')('an idle process wakes up only a few ti
   const flags = ['--http.port=0', '--store.url=sqlite:store.db'];
   const program = startProgram(['serve', ...flags], { folder: makeFolder() });
   await program.waitFor(/listening/i);
-  // The work of the start continues for some seconds in the background.
+  // Work of the start continues in the background for some seconds, so several windows are measured.
   let fewest = Number.POSITIVE_INFINITY;
   for (let window = 0; window < WINDOWS_MAX && fewest > WAKE_UPS_PER_SECOND_MAX; window++) {
     const before = countWakeUps(program.pid);

@@ -1,4 +1,4 @@
-/** Programs that npx or npm started: they end with npx or npm. */
+/** Tests programs that npx or npm started: they end when npx or npm ends. */
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s to', (signal) => {
       expect(await takesConnections(Number(port))).toBe(true);
       program.kill(signal);
       await expect.poll(() => takesConnections(Number(port))).toBe(false);
-      // The last process that has its output open has ended.
+      // The last process that holds its output open has ended.
       await program.ended;
     },
   );

@@ -1,10 +1,13 @@
-/** A start loads what a first request would keep others waiting for, and no code that the server does without. */
+/**
+ * Tests which code a start loads: code that the first request would have to wait for, and no code that the server never
+ * uses.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFolder, startServer } from './program.ts';
 
-/** Prints what the process has loaded by its end. */
+/** A module that, at the end of the process, prints the files of code that were loaded. */
 const REPORT = `
   import { createRequire } from 'node:module';
   import { isMainThread } from 'node:worker_threads';

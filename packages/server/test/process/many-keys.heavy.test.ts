@@ -1,4 +1,4 @@
-/** A search among very many keys does not block the program. */
+/** Tests that a search among very many keys does not block the program. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -10,8 +10,8 @@ const KEYS = Number(process.env['TEST_MANY_KEYS'] ?? 200_000);
 const TOKEN = 'a token for the tests of many keys, long enough';
 const SEARCHES = 3;
 /**
- * A third of the fewest that were measured. A program that read all keys at once would answer none during a search, or
- * one that was on its way.
+ * A third of the smallest measured number. A program that read all keys at once would answer no request during a
+ * search, or one that had already arrived.
  */
 const ANSWERS_PER_SEARCH_MIN = 7;
 

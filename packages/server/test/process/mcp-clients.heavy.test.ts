@@ -1,6 +1,6 @@
 /**
- * Other programs of the MCP project: the client of 2025, the command line of the inspector, and the conformance suite.
- * Needs the npm registry, or a cache that has what scripts/mcp-tools names.
+ * Tests with other programs of the MCP project: the client of 2025, the command line of the inspector, and the
+ * conformance suite. Needs the npm registry, or a cache that has the packages in scripts/mcp-tools.
  */
 import { writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
@@ -85,7 +85,7 @@ test('the command line of the inspector lists and calls tools', async () => {
   expect(called.structuredContent).toEqual({ count: 3 });
 });
 
-/** The others need tools with fixed names, features that the server lacks, or sessions (the decision on MCP). */
+/** All other scenarios need tools with fixed names, features that the server lacks, or sessions. */
 const SCENARIOS = ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'];
 
 test('the conformance suite accepts the server in what applies', async () => {
@@ -104,7 +104,9 @@ test('the conformance suite accepts the server in what applies', async () => {
   }
 });
 
-/** The suite cannot send a header. Starts a server that passes requests on with the key, and returns its address. */
+/**
+ * Starts a server that passes requests on with the key, because the suite cannot send a header. Returns its address.
+ */
 async function addKey(target: string, key: () => string): Promise<string> {
   const server = createServer((incoming, outgoing) => {
     const sent = httpRequest(

@@ -1,4 +1,4 @@
-/** The memory of the running program: callers and upstreams cannot fill it. */
+/** Tests the memory of the running program: callers and upstreams cannot fill it. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   upstream = await startUpstream((...args) => script(...args));
   server = await startServer([`--egress.allow=${upstream.url}`], { folder: makeFolder() });
   key = await makeKey(server);
-  // Under load, V8 lets the space for young objects grow once.
+  // Under load, V8 enlarges the space for young objects once.
   for (let sent = 0; sent < WARM_UP_CALLS; sent += CALLERS) {
     const answers = await Promise.all(Array.from({ length: CALLERS }, () => call()));
     expect(answers.map(({ status }) => status)).toEqual(Array(CALLERS).fill(200));
@@ -33,7 +33,7 @@ afterEach(() => upstream.close());
 
 const WARM_UP_CALLS = 3000;
 const CALLERS = 20;
-/** The thread itself: its heap, its modules and its stack. */
+/** Memory of the thread itself: its heap, its modules and its stack. */
 const THREAD_MIB = 64;
 const HEADERS = { 'content-type': 'application/json' };
 
@@ -53,7 +53,10 @@ test('refuses a body of 33 MiB without allocating memory for it', async () => {
   expect(readPeakMib() - before).toBeLessThan(24);
 });
 
-/** Chunks of one byte: six bytes on the wire, and an object in memory each unless the program prevents it. */
+/**
+ * Prints a body in chunks of one byte. Each chunk has six bytes on the wire, and could become an object in the memory
+ * of the program.
+ */
 function printTinyChunks(text: string): string {
   return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
 }
@@ -61,7 +64,7 @@ function printTinyChunks(text: string): string {
 test('a body in chunks of one byte needs little more memory than its bytes', {}, async () => {
   const text = 'x'.repeat(1024 ** 2);
   const body = JSON.stringify(makeCall(upstream.url, { keyword: { text } }));
-  // The thread for large bodies starts with the first one.
+  // The first large body starts the thread for large bodies.
   const whole = await send(`${server.url}/api/erp/execute`, {
     method: 'POST',
     headers: { ...HEADERS, 'x-proxy-api': key },
@@ -95,9 +98,9 @@ test('the thread for large bodies starts, and checks bodies of 32 MiB, within bo
     expect(status, name).toBe(200);
     peaks.push(readPeakMib() - before);
   }
-  // A call needs three times its body.
+  // A call needs three times the memory of its body.
   expect(peaks[0]).toBeLessThan(THREAD_MIB + 4 * WHOLE_MIB);
-  // Some bodies wait to be collected. If each were kept, there would be twelve.
+  // Some bodies are not collected yet. If all were kept, there would be twelve.
   expect(peaks.at(-1)).toBeLessThan(THREAD_MIB + 11 * WHOLE_MIB);
 });
 

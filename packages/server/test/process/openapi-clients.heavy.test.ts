@@ -1,6 +1,7 @@
 /**
- * The OpenAPI document for other programs: Redocly's linter accepts it, and a client that openapi-typescript generates from
- * it compiles and makes calls. Needs the npm registry, or a cache that has what scripts/openapi-tools names.
+ * Tests the OpenAPI document with other programs: Redocly's linter accepts it, and a client that openapi-typescript
+ * generates from it compiles and makes calls. Needs the npm registry, or a cache that has the packages in
+ * scripts/openapi-tools.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ async function lint(path: string): Promise<string[]> {
 
 test('the linter has neither errors nor warnings', async () => {
   expect(await lint(DOCUMENT)).toEqual([]);
-  // It does find what is wrong.
+  // The linter does find errors in a broken document.
   const broken = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
   delete broken.servers;
   broken.paths['/healthz'].get.responses = { 200: { description: 'Alive.' } };

@@ -1,6 +1,6 @@
 /**
- * The tarballs of `npm run pack`, as npm publishes them: installed into an empty folder, and checked by the linters of
- * packages. Needs the npm registry, or a cache that has what `npm ci` installs.
+ * Tests the tarballs of `npm run pack`, as npm publishes them: installed into an empty folder, and checked by the
+ * linters of packages. Needs the npm registry, or a cache that has the packages that `npm ci` installs.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -24,7 +24,7 @@ import { KEY, makeFolder, startShell } from './program.ts';
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const INSTALLED_MB_MAX = 40;
 const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
-/** What npm needs: its cache and its registry may be configured by variables. */
+/** Variables that npm needs: they may configure its cache and its registry. */
 const NPM_ENV = Object.fromEntries(
   ['HOME', 'npm_config_cache', 'npm_config_registry', 'npm_config_userconfig', 'NODE_EXTRA_CA_CERTS'].flatMap(
     (name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]),
@@ -37,7 +37,7 @@ const TIMEOUT_MS = 180_000;
 const work = mkdtempSync(join(tmpdir(), 'erp-proxy-package-'));
 const packed = join(work, 'packed');
 const installed = join(work, 'installed');
-/** Programs find their packages below their own folder. */
+/** A folder of its own: programs find their packages below their own folder. */
 const attw = join(work, 'attw');
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
@@ -212,7 +212,7 @@ describe('the installed program', () => {
   });
 });
 
-/** A demo of the installed program, with the options of a client for it. */
+/** Starts a demo of the installed program, and returns the options of a client for it. */
 async function startDemo() {
   const demo = startShell('exec npx erp-proxy demo', {
     folder: installed,

@@ -14,10 +14,10 @@ export const KEY = /\bep_\w+/;
 export const ENTRY =
   process.env['BUNDLED_PROGRAM'] ?? fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const SHELL = 'sh';
-/** Less than the time limit of a test, so that a failure shows the output. */
+/** Shorter than the time limit of a test, so that a failure shows the output. */
 const OUTPUT_MS_MAX = 90_000;
 
-/** Kills a child; if it is a shell, also everything that it started, which may have outlived it. */
+/** Kills a child. If the child is a shell, also kills all processes that it started, which may have outlived it. */
 function killChild(child: ChildProcess): void {
   if (child.spawnfile === SHELL) process.kill(-(child.pid as number), 'SIGKILL');
   else child.kill('SIGKILL');
@@ -31,7 +31,7 @@ export function makeFolder(): string {
 }
 
 export interface Ended {
-  /** Exit status; null if a signal ended it. */
+  /** Exit status; null if a signal ended the process. */
   status: number | null;
   stdout: string;
   stderr: string;
@@ -43,14 +43,14 @@ export interface Program {
   readonly stderr: string;
   /** Writes to standard input and closes it. */
   input(text: string): void;
-  /** Stops to read its standard output, and keeps it open. */
+  /** Stops reading its standard output, but keeps it open. */
   pauseReading(): void;
   /** Begins to read its standard output, after `isUnread` or `pauseReading`. */
   resumeReading(): void;
   /** Closes the reading end of its standard output. */
   stopReading(): void;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves to the first match in standard output. Rejects if the program ends, or its time is over, without one. */
+  /** Resolves to the first match in standard output. Rejects if the program ends without a match, or takes too long. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Ended>;
 }
@@ -58,7 +58,7 @@ export interface Program {
 export interface ProgramOptions {
   folder: string;
   env?: Record<string, string>;
-  /** Its standard output is not read at first. */
+  /** True: its standard output is not read at first. */
   isUnread?: boolean;
 }
 
@@ -180,7 +180,7 @@ export function runProgram(
 
 export interface Server extends Program {
   url: string;
-  /** Arguments that make other commands work on its store. */
+  /** Arguments with which other commands work on the store of the server. */
   settings: readonly string[];
   options: ProgramOptions;
 }

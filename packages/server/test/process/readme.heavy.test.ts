@@ -12,9 +12,12 @@ import { HAS_TERMINAL, makeFolder, type Program, startOnTerminal, startShell } f
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** package.heavy.test.ts runs it in an installed package. */
+/** The demo of an installed package. package.heavy.test.ts runs it. */
 const DEMO_OF_PACKAGE = 'npx erp-proxy demo';
-/** What the other commands are with a package; package.heavy.test.ts runs it too. */
+/**
+ * The command of an installed package that corresponds to the commands of the README. package.heavy.test.ts runs it
+ * too.
+ */
 const SERVE_OF_PACKAGE = 'npx erp-proxy serve';
 const DEMO = 'npm run demo';
 const DEMO_ONCE = 'npm run demo -- --once';
@@ -83,12 +86,12 @@ describe('the first call', () => {
   });
 });
 
-// A reader has a terminal, and the first key is printed on it.
+// The first key is printed only on a terminal, which a reader has.
 test.runIf(HAS_TERMINAL)('the steps for one’s own Odoo lead to a call with the printed answer', async () => {
   const sandbox = type(`${SANDBOX} --port 0`);
   const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
   const adapt = (text: string) => text.replaceAll('127.0.0.1:8069', `127.0.0.1:${port}`);
-  // The sandbox prints the same host as the page.
+  // The sandbox prints the same host as the page does.
   await sandbox.waitFor(new RegExp(`--egress.allow http://127.0.0.1:${port}\n`));
   expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
 
@@ -124,7 +127,7 @@ test('Odoo 18 and 19 give the same answer, with one changed URL', async () => {
   const ports = await Promise.all(
     sandboxes.map(async (sandbox) => (await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/))[1]),
   );
-  // As a supervisor starts it: without a terminal, and the signal goes only to npm.
+  // Started like by a supervisor: without a terminal, and the signal goes only to npm.
   const proxy = type(
     `exec ${START_BOTH.replace('8018', String(ports[0])).replace('8019', String(ports[1]))}`,
   );
@@ -154,7 +157,10 @@ function listBlocks(language: string): string[] {
     .map(([, , text]) => text as string);
 }
 
-/** Returns the body of the answer. The shell splits the words; curl is not used, since it may be missing. */
+/**
+ * Sends the request of a curl command, and returns the body of the answer. The shell only splits the command into
+ * words, because curl may be missing.
+ */
 async function runCurl(line: string): Promise<string> {
   const { stdout } = await type(`curl() { printf '%s\\n--\\n' "$@"; }; ${line}`).ended;
   const words = stdout.split('\n--\n');

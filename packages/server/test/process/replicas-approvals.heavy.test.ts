@@ -1,6 +1,6 @@
 /**
- * Approvals that several processes decide and use at once: on SQLite and on PostgreSQL, the real program. A process is
- * killed between the use of an approval and the answer of Odoo.
+ * Tests approvals that several processes decide and use at once: on SQLite and on PostgreSQL, with the real program. A
+ * process is killed between the use of an approval and the answer of Odoo.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
@@ -39,7 +39,7 @@ describe.each(PLACES)('processes on one store in %s', (_, isSkipped, openPlace) 
   let upstream: ScriptedUpstream;
   let servers: Server[];
   let key: string;
-  /** Odoo answers once this resolves. */
+  /** Odoo answers when this promise resolves. */
   let mayAnswer: Promise<void>;
 
   const start = () =>
@@ -138,7 +138,7 @@ describe.each(PLACES)('processes on one store in %s', (_, isSkipped, openPlace) 
         }),
       ];
       await Promise.all(work.map((run) => later().then(run)));
-      // Whatever the others did, a last attempt finds it used or refused, or uses it.
+      // Whatever the other processes did, a last attempt finds the approval used or refused, or uses it.
       const last = await unlink(pick(), round, approval);
       const count = countRuns(round);
       expect(count).toBeLessThanOrEqual(1);
@@ -150,7 +150,7 @@ describe.each(PLACES)('processes on one store in %s', (_, isSkipped, openPlace) 
       runs += count;
     }
     expect(runs).toBeGreaterThan(ROUNDS / 4);
-    // The other requests read the names of the records, for the administrator.
+    // The other requests read names of records, for the administrator.
     const deletions = upstream.requests.filter(({ body }) => `${body}`.includes('"unlink"'));
     expect(deletions).toHaveLength(runs);
   });

@@ -1,4 +1,4 @@
-/** Idempotency keys that several processes share in one Redis. */
+/** Tests idempotency keys that several processes share in one Redis. */
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
@@ -24,7 +24,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
   let upstream: ScriptedUpstream;
   let replicas: Server[];
   let key: string;
-  /** Odoo answers once this resolves. */
+  /** Odoo answers when this promise resolves. */
   let mayAnswer: Promise<void>;
 
   beforeEach(async () => {
@@ -90,7 +90,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
     first.kill('SIGKILL');
     expect(await lost).toBe('lost');
     for (const other of others) {
-      // It counts as running until its time is over.
+      // The lost attempt counts as running until its time is over.
       expect([-32014, -32015]).toContain((await create(other)).code);
       await expect.poll(async () => (await create(other)).code).toBe(-32015);
     }

@@ -1,4 +1,4 @@
-/** Several processes that share only PostgreSQL and Redis: changes by one of them take effect in all. */
+/** Tests several processes that share only PostgreSQL and Redis: changes by one of them take effect in all. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
@@ -88,7 +88,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     return JSON.parse(answer.body.toString());
   }
 
-  /** The state of the only database that a process has called. */
+  /** The state of the only database that the process has called. */
   const readUpstream = async (replica: Server) => (await administer(replica, 'GET', 'status')).upstreams[0];
   const isClosed = ({ breaker }: { breaker: string }) => breaker === 'closed';
 
@@ -149,7 +149,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
   ])(
     'each opens its own breaker for an Odoo that %s, and closes it by its own probe',
     async (_what, fail) => {
-      // Two clients take turns, since one client alone cannot open a breaker. Writes are not retried automatically.
+      // Two clients alternate, because one client alone cannot open a breaker. Writes are not retried automatically.
       const keys = [key, (await administer(replicas[0] as Server, 'POST', 'keys', { name: 'other' })).key];
       const write = makeCall(upstream.url, { action: 'write', params: [[1], {}] });
       let calls = 0;
@@ -161,7 +161,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
       const fiveTimes = (replica: Server) =>
         Promise.all(Array.from({ length: 5 }, () => callOdoo(replica, 3)));
       const areClosed = async () => (await Promise.all(replicas.map(readUpstream))).map(isClosed);
-      // Processes show the state of a database once they have called it.
+      // A process shows the state of a database only after calling it.
       for (const replica of replicas) expect(await callOdoo(replica, 60)).toBe(200);
       script = fail;
       const [first, ...others] = replicas as [Server, ...Server[]];
@@ -195,7 +195,8 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
           .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
       let id = 0;
       const statuses: number[] = [];
-      // Equal reads would share one call. A failure counts as 0: the calls of a failed test must not hide its reason.
+      // The reads differ, because equal reads would share one call. A failure counts as 0: the calls of a failed test
+      // must not hide its reason.
       const callEach = () => {
         const sent = replicas.map((replica) =>
           call(replica, key, makeCall(upstream.url, { params: [[++id]] })),
@@ -207,11 +208,11 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
           );
       };
       callEach();
-      // Each process counts the others at its next heartbeat.
+      // Each process counts the calls of the others from its next heartbeat on.
       await expectEach({ running: 1, limit: 10 });
       for (let round = 0; round < 14; round++) callEach();
       await expectEach({ running: 10, waiting: 5 });
-      // The processes count a call before its connection has arrived.
+      // A process counts a call before its connection has arrived.
       await expect.poll(() => held.length).toBe(40);
       expect(upstream.sockets.size).toBe(40);
       script = answerTrue;

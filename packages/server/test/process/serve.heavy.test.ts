@@ -1,4 +1,4 @@
-/** The running program: its first key, its signals, its end and its restart. */
+/** Tests the running program: its first key, its signals, its end and its restart. */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -28,9 +28,9 @@ import {
   startServer,
 } from './program.ts';
 
-/** A signal that follows another one sooner is taken for its echo, for 300 ms. */
+/** A second signal within 300 ms counts as an echo of the first signal. */
 const LONGER_THAN_ECHOES_MS = 500;
-/** The driver of Redis gives a connection this time to close, unless it is told otherwise. */
+/** The driver of Redis gives a connection this time to close, unless the program sets another time. */
 const DRIVER_CLOSES_MS = 2000;
 
 let folder: string;
@@ -91,7 +91,7 @@ test('without a terminal it creates no key, logs none, and explains how to creat
   expect([level, msg]).toEqual(['warn', 'no client key']);
   expect(advice).toContain('`erp-proxy keys create --name <who will use it>`');
   expect(advice).toContain('docker exec');
-  // The command uses this store wherever it is started.
+  // The command uses this store in whatever folder it is started.
   expect(advice).toContain(`\`--store.url sqlite:${realpathSync(folder)}/data/erp-proxy.db\``);
   expect((await runProgram(['keys', 'list', '--json'], { folder })).stdout).toBe('[]\n');
   const key = await makeKey(server);
@@ -276,7 +276,7 @@ test.each(['1', '2'])(
     await server.waitFor(/"msg":"listening"/);
     server.pauseReading();
     const batch = Array.from({ length: 50 }, () => makeCall(upstream.url, { id: 'x'.repeat(200) }));
-    // A megabyte of log, more than the system buffers.
+    // Writes a megabyte of log, more than the system buffers.
     for (let count = 0; count < 25; count++) expect((await call(server, key, batch)).status).toBe(200);
     server.kill('SIGTERM');
     await expect.poll(() => isRunning(server.pid)).toBe(false);
@@ -317,7 +317,7 @@ test('ends at once after "stopped" although Redis is away', async () => {
     await server.waitFor(/"msg":"stopped"/);
     return await measureMs(async () => expect((await server.ended).status).toBe(0));
   };
-  // Two of several times, because a busy machine can lengthen any of them.
+  // Two of the times must be short: a busy machine can lengthen any of them.
   let quick = 0;
   for (let round = 0; round < 3 && quick < 2; round++) {
     const times = await Promise.all([measureEnd(), measureEnd()]);

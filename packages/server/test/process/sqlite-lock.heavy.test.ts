@@ -1,4 +1,4 @@
-/** The program while another process, such as a backup or `sqlite3`, holds the write lock of its SQLite file. */
+/** Tests the program while another process, such as a backup or `sqlite3`, holds the write lock of its SQLite file. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,19 @@ import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 import { watchHealth } from './watch-health.ts';
 
 const MONITOR = fileURLToPath(new URL('./block-monitor.mjs', import.meta.url));
-/** A program that waited for the lock in its main thread would block it for a second, the shortest wait. */
+/** A program that waited for the lock in its main thread would be blocked for a second, the shortest wait. */
 const BLOCKED_MS_MAX = 500;
-/** Answers while a change waits for the lock, which it does for five seconds. A free processor gives ten times more. */
+/**
+ * Minimum number of answers during the five seconds for which a change waits for the lock. A free processor gives ten
+ * times more.
+ */
 const ANSWERS_MIN = 30;
-/** So many that they would take longer than the change waits if each waited a second, the time of a claim. */
+/**
+ * With this number of keys, all together would take longer than the change waits if each waited as long as a claim, a
+ * second.
+ */
 const UNUSED_KEYS = 8;
-/** A claim waits a second. */
+/** Shorter than the second for which a claim waits. */
 const SHORTER_THAN_A_CLAIM_WAITS_MS = 100;
 const TOKEN = 'a token for the tests of the lock, long enough';
 
@@ -91,7 +97,8 @@ test('answers health checks and calls without an idempotency key all the time, a
     changes.push(await ask('/keys', 'POST', { name: 'late' }));
     ended.push('change');
   })();
-  // Claims that wait as long as the change end after it, and those that wait a second before it.
+  // The change begins earlier: a claim that waited as long would end after the change; a claim that waits a second ends
+  // before it.
   await pause(SHORTER_THAN_A_CLAIM_WAITS_MS);
   const protectedCalls = [1, 2, 3].map(async (index) => {
     refused.push(await call(cached, { action: 'create', headers: { 'idempotency-key': `retry-${index}` } }));
@@ -106,7 +113,7 @@ test('answers health checks and calls without an idempotency key all the time, a
   const healthAnswers = health.answers;
   await health.stop();
   const blockedMs = await readLongestBlockMs();
-  // The lock is held until all are refused.
+  // The lock is held until all operations are refused.
   await Promise.all([...protectedCalls, change]);
   lock.exec('COMMIT');
 

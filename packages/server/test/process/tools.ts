@@ -1,5 +1,5 @@
 /**
- * Installs programs of other projects, which are no dependency of the checkout, into a temporary folder. A folder of
+ * Installs programs of other projects, which are no dependencies of this project, into a temporary folder. A folder of
  * `scripts/` names them with a lock file. Needs the npm registry, or a cache that has them.
  */
 import { execFile } from 'node:child_process';
@@ -23,7 +23,7 @@ export interface Tools {
 export function installTools(name: string, timeoutMs: number): Tools {
   const folder = mkdtempSync(join(tmpdir(), `erp-proxy-${name}-`));
   const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
-  // Code in a folder that is removed must not stay in the compile cache.
+  // The compile cache must not keep code of a folder that is removed.
   const env = { ...inherited, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) };
   const run = async (command: string, ...args: string[]) => {
     try {

@@ -1,4 +1,4 @@
-/** Store files that the program cannot use: it reports the reason and exits, instead of retrying forever. */
+/** Tests store files that the program cannot use: it reports the reason and exits, instead of retrying forever. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

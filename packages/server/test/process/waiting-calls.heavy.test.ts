@@ -1,4 +1,4 @@
-/** Changes that another process makes to a SQLite store apply to waiting calls. */
+/** Tests that changes which another process makes in a SQLite store apply to waiting calls. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type HttpAnswer, send } from '../harness.ts';
 import {
@@ -62,7 +62,7 @@ async function callDuring(
   change: () => Promise<unknown>,
 ): Promise<HttpAnswer> {
   const holder = await command(['keys', 'create', '--name=holder']);
-  // Metrics include a database once it has answered.
+  // Metrics include a database only after it has answered.
   await callServer(server, holder.key, makeCall(upstream.url));
   void callServer(server, holder.key, makeCall(upstream.url, { action: 'hold_turn' }));
   await expect.poll(() => upstream.requests.some(({ body }) => body.includes('hold_turn'))).toBe(true);

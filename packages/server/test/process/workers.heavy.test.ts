@@ -1,4 +1,4 @@
-/** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
+/** Tests `workers`: several processes on one port that start, stop and fail, and have common metrics. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -32,15 +32,17 @@ import {
   startShell,
 } from './program.ts';
 
-/** Enough where one worker differs from the others. Each more is another process to start. */
+/**
+ * Number of workers in tests where one worker differs from the others. Each further worker is another process to start.
+ */
 const COUNT = 2;
-/** Where all others must do the same. */
+/** Number of workers in tests where several other workers must show the same behavior. */
 const MANY = 3;
-/** Matches a log after this number of workers listen. */
+/** Matches the log once this number of workers listen. */
 const listening = (count: number) => new RegExp(`(?:"msg":"listening"[^]*){${count}}`);
-/** The primary and its workers exchange a heartbeat each second. */
+/** Longer than a second, the interval at which the primary and its workers exchange heartbeats. */
 const LONGER_THAN_A_HEARTBEAT_MS = 1500;
-/** A signal that follows another one sooner is taken for its echo, for 300 ms. */
+/** A second signal within 300 ms is taken for an echo of the first one. */
 const LONGER_THAN_ECHOES_MS = 500;
 
 let folder: string;
@@ -53,7 +55,7 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.close());
 
-/** Resolves when all of them listen. */
+/** Resolves when all workers listen. */
 async function start(args: readonly string[] = [], count = COUNT): Promise<Server> {
   const settings = [`--egress.allow=${upstream.url}`, `--workers=${count}`, ...args];
   const server = await startServer(settings, { folder });
@@ -130,7 +132,7 @@ test('a worker that dies is replaced after a delay that doubles, and calls are s
   const key = await makeKey(server);
   const primary = new Set(listWorkers(server));
   for (const [index, pauseMs] of [100, 200].entries()) {
-    // The newest worker is the replacement of the one before.
+    // The newest worker replaced the previous victim.
     const victim = Math.max(...listWorkers(server));
     process.kill(victim, 'SIGKILL');
     await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(index + 1);
@@ -169,7 +171,7 @@ test('a worker that is killed while the primary is suspended is replaced', async
   const victim = Math.max(...listWorkers(server));
   process.kill(victim, 'SIGKILL');
   await expect.poll(() => isRunning(victim)).toBe(false);
-  // The next heartbeat is due before the primary learns that the worker has ended.
+  // Waits until the next heartbeat is due before the primary learns that the worker has ended.
   await pause(LONGER_THAN_A_HEARTBEAT_MS);
   process.kill(server.pid, 'SIGCONT');
   await expect.poll(() => readLog(server, 'worker ended')).toMatchObject([{ pid: victim }]);
@@ -190,7 +192,7 @@ test('no connection stays open without an answer while one worker stops and anot
       socket.on('error', () => {});
       socket.resume().write('GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       await new Promise((resolve) => socket.once('close', resolve));
-      // It was closed before its request was read.
+      // The connection was closed before its request was read.
       if (socket.bytesRead === 0) await pause();
     }
   };
@@ -205,9 +207,9 @@ test('no connection stays open without an answer while one worker stops and anot
   expect((await server.ended).status).toBe(0);
 });
 
-// Takes thirty heartbeats. workers-heartbeat.test.ts counts them with a clock of its own.
+// This test takes thirty heartbeats. workers-heartbeat.test.ts counts them with a clock of its own.
 test.runIf(IS_LONG)('a worker that hangs before it listens is replaced', async () => {
-  // It must not hang while it makes the tables: the other worker would wait for it.
+  // The tables are made before, because a worker that hangs while it makes them would keep the other worker waiting.
   await runProgram(['migrate'], { folder });
   const server = startProgram(['serve', '--http.port=0', '--workers=2'], { folder });
   await expect.poll(() => listWorkers(server).filter(isExecuted)).toHaveLength(2);
@@ -216,7 +218,7 @@ test.runIf(IS_LONG)('a worker that hangs before it listens is replaced', async (
   try {
     await server.waitFor(/"msg":"listening"/);
     expect(readLog(server, 'listening')).toHaveLength(1);
-    // After thirty heartbeats without an answer.
+    // The primary logs this after thirty heartbeats without an answer.
     await server.waitFor(/"msg":"worker hung"/);
     expect(readLog(server, 'worker hung')).toMatchObject([{ pid: hung }]);
     await expect.poll(() => readLog(server, 'listening')).toHaveLength(2);
@@ -237,7 +239,7 @@ describe('a worker that hangs', () => {
     hung = listWorkers(server)[1] as number;
     process.kill(hung, 'SIGSTOP');
   });
-  // A suspended process survives a primary that is killed.
+  // A suspended worker would survive a primary that is killed.
   afterEach(() => {
     if (isRunning(hung)) process.kill(hung, 'SIGKILL');
   });
@@ -255,7 +257,7 @@ describe('a worker that hangs', () => {
   });
 
   async function expectScrapeWithoutIt(): Promise<void> {
-    // The hung worker is passed one connection. The following ones go to the others.
+    // One connection goes to the hung worker, the following ones go to the other workers.
     let answers = 0;
     const ask = () =>
       send(`${server.url}/healthz`).then(
@@ -264,14 +266,14 @@ describe('a worker that hangs', () => {
       );
     for (let count = 0; count < MANY; count++) void ask();
     await expect.poll(() => answers).toBe(MANY - 1);
-    // On a busy machine, another worker too may not answer within the half second that a scrape waits.
+    // On a busy machine, other workers too may not answer within the half second for which a scrape waits.
     let text = '';
     const scrape = async () => {
       text = (await send(`${server.url}/metrics`)).body.toString();
       return text;
     };
     await expect.poll(scrape).toMatch(/^erp_proxy_workers\{state="answering"\} 2$/m);
-    // It did not wait until the silent worker was killed.
+    // The scrape did not wait until the silent worker was killed.
     expect(readLog(server, 'worker hung')).toEqual([]);
     expect(text).toMatch(/^erp_proxy_workers\{state="silent"\} 1$/m);
     expect(text).toMatch(/^erp_proxy_build_info\{.*\} 1$/m);
@@ -279,7 +281,7 @@ describe('a worker that hangs', () => {
 
   test('does not prevent the program from ending', async () => {
     server.kill('SIGTERM');
-    // The primary kills it, so the exit is not clean.
+    // The primary kills the hung worker, so the exit is not clean.
     expect((await server.ended).status).toBe(1);
     expect(isRunning(hung)).toBe(false);
   });
@@ -341,18 +343,18 @@ test('all workers together have no more calls at once at a database than one pro
     '--upstream.protocol=jsonrpc',
   ]);
   const key = await makeKey(server);
-  // Metrics include a database once it has answered.
+  // Metrics include a database only after it has answered.
   for (let worker = 0; worker < COUNT; worker++) expect((await call(server, key)).status).toBe(200);
   const held: (() => void)[] = [];
   script = (socket) => void held.push(() => answerLikeOdoo(socket, printResult('7')));
-  // Equal reads would share one call.
+  // The reads differ, because equal reads would share one call.
   const calls = Array.from({ length: 10 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
   const countWaiting = async () => {
     const text = (await send(`${server.url}/metrics`)).body.toString();
     return Number(/^erp_proxy_upstream_waiting\{.*\} (\d+)$/m.exec(text)?.[1]);
   };
   await expect.poll(countWaiting).toBe(calls.length - 6);
-  // The processes count a call before its connection has arrived.
+  // A process counts a call before its connection has arrived.
   await expect.poll(() => held.length).toBe(6);
   expect(upstream.sockets.size).toBe(6);
   script = (socket) => answerLikeOdoo(socket, printResult('7'));
@@ -390,7 +392,7 @@ test('workers write whole lines to the same file', async () => {
   const server: Server = Object.assign(program, { url, settings, options: { folder } });
   const key = await makeKey(server);
   for (let round = 0; round < 10; round++) {
-    // Long lines, from several workers at once.
+    // Long lines of log, from several workers at once.
     const id = 'x'.repeat(200);
     const calls = Array.from({ length: 30 }, () => call(server, key, { id }));
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);

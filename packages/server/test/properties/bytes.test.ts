@@ -1,6 +1,6 @@
 /**
- * Tests that `params`, the values in `keyword` and results pass through the whole path over HTTP byte for byte. On a failure
- * fast-check prints the seed.
+ * Tests that `params`, the values in `keyword` and results pass through the whole path over HTTP byte for byte. On a
+ * failure fast-check prints the seed.
  */
 import { once } from 'node:events';
 import { Agent, createServer, request, type ServerResponse } from 'node:http';
@@ -45,12 +45,12 @@ const ENVELOPE_START = '{"jsonrpc":"2.0","id":7,"result":';
 const INSTANCE = JSON.stringify(makeCall('http://upstream')['erp_instance']);
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 3 });
-/** Half of a surrogate pair is refused. */
+/** A lone surrogate is refused. */
 const isWhole = (text: string) =>
   findHalfSurrogate(Buffer.from(text), { start: 0, end: Buffer.byteLength(text) }) === null;
 const value = printedJson.map(({ text }) => text).filter(isWhole);
 const spaced = fc.tuple(space, value, space).map((parts) => parts.join(''));
-/** Names keep their escapes, too. The test appends a number, which makes each name unique. */
+/** Names keep their escapes too. The test appends a number, which makes each name unique. */
 const name = fc.constantFrom('a', 'é', '\\u0061', '\\/', '😀', ' ', '\\ud83d\\ude00');
 const params = fc.oneof(
   fc.array(spaced, { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
@@ -131,7 +131,7 @@ test('an envelope with any order and white space gives the same bytes', async ()
   );
 });
 
-/** `start` is the body of a call before the members that are the same for all. */
+/** `start` is the body of a call up to the members that are the same for all calls. */
 async function call(start: string): Promise<string> {
   const instance = INSTANCE.replace('http://upstream', url);
   const text = `${start},"id":7,"action":"any_method","model_id":"res.partner","erp_instance":${instance}}`;

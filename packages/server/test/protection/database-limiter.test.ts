@@ -1,6 +1,6 @@
 /**
- * The database limiter over HTTP: permits shared between keys, a bounded queue, and a breaker. The rules have unit
- * tests.
+ * Tests the database limiter over HTTP: permits shared between keys, a bounded queue, and a breaker. Its rules have
+ * unit tests.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
@@ -239,7 +239,7 @@ describe('the breaker', () => {
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
-  /** A proxy and an address at which no server listens until `mend`. */
+  /** Starts a proxy, and an address at which no server listens until `mend`. */
   async function startDown(nowMs: () => number, settings: Record<string, string>) {
     const placeholder = await startUpstream(answerTrue);
     const { port } = new URL(placeholder.url);

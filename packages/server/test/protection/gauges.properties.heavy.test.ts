@@ -1,6 +1,6 @@
 /**
- * After a random mixture of callers and servers, no call runs or waits and no connection or permit is held. Policies
- * and instances change meanwhile, and some callers read nothing of answers that are larger than all buffers.
+ * Tests that after a random mixture of callers and servers, no call runs or waits and no connection or permit is held.
+ * Policies and instances change meanwhile, and some callers read nothing of answers that are larger than all buffers.
  */
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Random clients on plain sockets: they pipeline, send in pieces, read slowly or not at all, and leave at any point.
- * Every answer belongs to its own call, nothing is left of a client that has gone, and a stop ends in time.
+ * Tests with random clients on plain sockets: they pipeline, send in pieces, read slowly or not at all, and leave at
+ * any point. Every answer belongs to its own call, nothing is left of a client that has gone, and a stop ends in time.
  */
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
@@ -16,17 +16,17 @@ import { pause, pauseAtRandom } from '../time.ts';
 
 const CLIENTS = 10 * countCases(60);
 const CLIENTS_AT_ONCE = 30;
-/** Answers to calls that are checked at least. */
+/** Minimum number of answers that are checked. */
 const CHECKED_MIN = 10;
-/** Shorter than a request may take to be sent. */
+/** Shorter than the time in which a request must be sent. */
 const BETWEEN_PIECES_MS_MAX = 4;
-/** Long enough for some of the answers, or for all of them. */
+/** Long enough for some or all of the answers. */
 const SOON_MS_MAX = 30;
 const LATER_MS_MAX = 400;
-/** Longer than a request may take to be sent. */
+/** Longer than the time in which a request must be sent. */
 const STAYING_MS = 1500;
 const AFTER_END_MS_MAX = 50;
-/** For the proxy to take what the clients have sent. */
+/** Time for the proxy to read what the clients have sent. */
 const TAKING_MS = 200;
 const DECODERS: Record<string, (bytes: Uint8Array) => Uint8Array> = {
   gzip: gunzipSync,
@@ -93,7 +93,7 @@ test('every answer belongs to its call, and nothing is left of clients that have
     { status, headers, body }: TakenAnswer,
     request: ReturnType<typeof makeRequest> | undefined,
   ) => {
-    // Node reports a head that is late with an answer to no request.
+    // If a head comes too late, Node sends an answer that belongs to no request.
     const isLate =
       status === 400 && headers['connection'] === 'close' && headers['x-request-id'] === undefined;
     if (isLate) return;
@@ -164,7 +164,7 @@ test('every answer belongs to its call, and nothing is left of clients that have
   await expect.poll(() => upstream.sockets.size, { message: `seed ${seed}` }).toBe(0);
   expect(proxy.log.filter(({ level }) => level === 'error')).toEqual([]);
 
-  // Clients in every state do not delay a stop: an idle connection would, beyond the time of this test.
+  // Clients in all these states do not delay a stop: one idle connection would delay it beyond the time of this test.
   const states: ((socket: Socket) => void)[] = [
     () => {},
     (socket) => socket.write('POST /api'),

@@ -1,4 +1,4 @@
-/** An Odoo that accepts connections and never answers: the breaker opens soon, whatever time limit calls have. */
+/** Tests an Odoo that accepts connections and never answers: the breaker opens soon, whatever time limit calls have. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectError } from '../execute/expectations.ts';
 import type { Proxy as ErpProxy } from '../harness.ts';
@@ -19,7 +19,7 @@ async function start(settings: Record<string, string> = {}) {
   return pair;
 }
 
-/** Longer than the time without any answer after which calls of callers that leave open the breaker. */
+/** Longer than the silence of a server after which calls of callers that leave open the breaker. */
 const LONGER_THAN_SILENCE_MS = 600;
 
 const readBreaker = (proxy: ErpProxy) => readState(proxy)?.breaker;
@@ -69,7 +69,7 @@ describe('the breaker of a hung server opens', () => {
         signal: leaving.signal,
       }).catch(() => {}),
     );
-    // The silence begins when the server has the calls.
+    // The silence begins when the server has received the calls.
     const countHanging = () => upstream.requests.filter(({ body }) => body.includes('hang')).length;
     await expect.poll(countHanging).toBe(6);
     await pause(LONGER_THAN_SILENCE_MS);

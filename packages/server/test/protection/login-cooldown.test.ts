@@ -1,6 +1,6 @@
 /**
- * Odoo 14 and 15 lock an address out after five wrong keys (docs/odoo-facts.md#login-cooldown). One caller must not
- * cause that for all.
+ * Tests that one caller cannot lock out all others: Odoo 14 and 15 lock an address out after five wrong keys
+ * (docs/odoo-facts.md#login-cooldown).
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** The monotonic clock of the proxy. The clock of the sandbox is STARTED_AT plus this time. */
+/** The monotonic clock of the proxy. The clock of the sandbox shows STARTED_AT plus this time. */
 const clock = { ms: 1_000_000 };
 const STARTED_AT = Date.UTC(2026, 10, 22);
 
@@ -113,7 +113,7 @@ describe.each([
       clock.ms += 5_000;
     }
     expect(types).toEqual(new Set(['access_denied']));
-    // The proxy itself calls once when the key expires.
+    // The proxy itself asks once when the key expires.
     expect(sandbox.requests.wrongKeys).toBeLessThan(5);
     const { json } = await call(proxy, sandbox, sandbox.users.admin.apiKey, {}, await makeOther(proxy));
     expect(json.result).toEqual([{ id: 1 }]);
@@ -151,7 +151,7 @@ describe.each([
     await failElsewhere(sandbox);
     expect((await call(proxy, sandbox, 'admin')).json.error).toMatchObject(LOCKED_OUT);
     expect((await call(proxy, sandbox, apiKey)).json.result).toEqual([{ id: 1 }]);
-    // This clears Odoo's cache of credentials.
+    // This write clears Odoo's cache of credentials.
     await call(proxy, sandbox, apiKey, {
       model_id: 'res.users',
       action: 'write',

@@ -1,5 +1,5 @@
 /**
- * The real program with more requests than the processor can handle. The rules of the load shedder have their own
+ * Tests the real program with more requests than the processor can handle. The rules of the load shedder have their own
  * tests.
  */
 import { connect, type Socket } from 'node:net';
@@ -11,11 +11,11 @@ import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 
 /** Half of the callers use each route. */
 const PATHS = ['/api/erp/execute', '/api/odoo/execute'];
-/** Enough that the last one waits far longer than the load shedder allows for long. */
+/** Enough callers that the last one waits far longer than the load shedder allows. */
 const CALLERS = 2000;
 /**
- * Ids in the bodies for the second route. Reading them takes the proxy far more time than sending them takes this
- * process, which would otherwise be the slower one: it is the callers and Odoo.
+ * Number of ids in the bodies for the second route. Reading them takes the proxy far longer than sending them takes
+ * this process, which plays the callers and Odoo and would otherwise be the slower one.
  */
 const IDS = 8000;
 
@@ -92,11 +92,11 @@ test('refuses excess requests, admits operators, and serves all requests again a
   open.push(...callers);
   const collect = (text: string) =>
     callers.flatMap(({ answers }) => answers.filter(({ body: answered }) => answered.includes(text)));
-  // Admitted calls may also be refused because of the upstream, which gets little processor time as well.
+  // Admitted calls may also be refused because the upstream, too, gets little processor time.
   const collectRefused = () => collect('more requests than it can serve');
   await expect.poll(() => collectRefused().length).toBeGreaterThan(100);
 
-  // During the overload.
+  // These routes answer during the overload.
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await send(`${server.url}${path}`)).status).toBe(200);
   }

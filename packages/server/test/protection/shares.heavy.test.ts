@@ -1,4 +1,7 @@
-/** The effect of one client key on others at a database: by long calls, and by answers that it does not read. */
+/**
+ * Tests the effect of one client key on others at a database: by long calls, and by answers that its client does not
+ * read.
+ */
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Proxy as ErpProxy } from '../harness.ts';
@@ -92,7 +95,7 @@ describe('a batch whose caller reads nothing', () => {
     const { proxy, print } = await start();
     const headers = await makePatientKey(proxy);
     expect((await proxy.call(print('quick'), headers)).json.result).toBe(true);
-    // All medium answers are complete before the late one, so that only the large ones hold permits.
+    // All medium answers are complete before the late one, so that only large answers hold permits.
     const words = ['late', ...Array(84).fill('medium'), ...Array(15).fill('large')];
     callUnread(proxy, headers, `[${words.map(print).join()}]`);
     await expect.poll(() => proxy.log.filter(({ outcome }) => outcome === 'ok')).toHaveLength(86);

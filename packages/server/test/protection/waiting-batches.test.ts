@@ -1,4 +1,4 @@
-/** Batches that time out while they wait behind hung calls: the queue of the database must remain intact. */
+/** Tests batches that time out while they wait behind hung calls: the queue of the database must remain intact. */
 import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { startPair } from '../pair.ts';

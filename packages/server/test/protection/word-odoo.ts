@@ -1,4 +1,4 @@
-/** For tests of protection: a proxy in front of an upstream whose answer depends on a word in the call. */
+/** For tests of protection: starts a proxy in front of an upstream whose answer depends on a word in the call. */
 import { printCall, printInstance } from '../execute/expectations.ts';
 import type { Proxy as ErpProxy } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -36,7 +36,7 @@ export async function startWordPair(settings: Record<string, string> = {}): Prom
   };
 }
 
-/** Headers with a new client key, for calls that do not share answers. */
+/** Makes headers with a new client key, for calls that do not share answers. */
 export async function makeKeyHeaders({ app }: ErpProxy): Promise<Record<string, string>> {
   const { key } = await app.keys.create({ name: 'app' });
   return { 'cache-control': 'no-cache', 'x-proxy-api': key };

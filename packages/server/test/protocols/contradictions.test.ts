@@ -1,6 +1,6 @@
 /**
- * If a server changes, or a proxy in front of it changes answers, the caller gets the outcome or a clear error. No
- * write that may have run is sent twice.
+ * Tests that if a server changes, or a proxy in front of it changes answers, the caller gets the outcome or a clear
+ * error. No write that may have run is sent twice.
  */
 import { describe, expect, test } from 'vitest';
 import { countAsked, countSent, openGateway, type Reply, type Rule } from './gateway.ts';

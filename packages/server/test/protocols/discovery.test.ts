@@ -1,6 +1,6 @@
 /**
- * The protocol of a server is determined once, without side effects on it, and for all concurrent callers. A caller
- * does not wait for it longer than for its call.
+ * Tests that the protocol of a server is determined once, without side effects on the server, and for all concurrent
+ * callers. A caller does not wait longer for it than for its call.
  */
 import { describe, expect, test } from 'vitest';
 import type { ProxyOptions } from '../harness.ts';
@@ -22,7 +22,7 @@ const READ: Operation = {
   action: 'read',
   params: '[[3],["name"]]',
 };
-/** Only the doc page shows its parameters. */
+/** A call of a method whose parameters only the doc page shows. */
 const FIND: Operation = { ...READ, action: 'find_or_create', params: '["info@wood.example.com"]' };
 
 async function openPair(
@@ -46,7 +46,7 @@ describe('fifty concurrent first calls', () => {
   test.each<[Known, ReturnType<typeof countAsked>]>([
     [18, { version: 1, user: 0, page: 0 }],
     [19, { version: 1, user: 1, page: 1 }],
-    // With 22, the first of the two is the probe of json2.
+    // With 22, the first of the two requests for the user is the probe of json2.
     [22, { version: 1, user: 2, page: 1 }],
   ])('ask each question once: Odoo %i', async (version, asked) => {
     const { gateway, call } = await openPair(version, pass);

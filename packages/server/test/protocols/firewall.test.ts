@@ -1,4 +1,4 @@
-/** Answers of a firewall in front of Odoo are told as such, over every protocol, in calls and in `doctor`. */
+/** Tests that answers of a firewall in front of Odoo are recognised, over every protocol, in calls and in `doctor`. */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
@@ -82,7 +82,7 @@ test.each(['jsonrpc', 'json2', 'auto'])('calls over %s', async (protocol) => {
     const answer = await proxy.post(JSON.stringify(makeCall(upstream.url, { action: 'write' })));
     const { error } = JSON.parse(answer.body.toString());
     expect([wall.name, error.data.type]).toEqual([wall.name, 'upstream_bad_response']);
-    // The other two ask before they send the call.
+    // The other two protocols ask the server before they send the call, so the outcome can also be `not_sent`.
     const outcome = protocol !== 'jsonrpc' ? expect.stringMatching(/^(not_sent|unknown)$/) : wall.outcome;
     expect(error).toMatchObject({ message: expect.stringMatching(/in front of Odoo/), data: { outcome } });
     if (protocol === 'jsonrpc') expect(error.message).toMatch(wall.says);

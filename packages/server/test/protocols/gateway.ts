@@ -1,4 +1,4 @@
-/** A reverse proxy in front of a sandbox that changes answers as a test defines, like real ones. */
+/** A reverse proxy in front of a sandbox that changes answers as a test defines, like real reverse proxies. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ export interface Reply {
   type?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Writes the answer itself. */
+  /** Writes the whole answer itself. */
   write?: (response: ServerResponse) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The outcome of a call is that of `/jsonrpc` to the last byte, whatever protocol carries it. */
+/** Tests that the outcome of a call is that of `/jsonrpc` to the last byte, whatever protocol carries it. */
 import type { Sandbox, Version } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Proxy as RunningProxy } from '../harness.ts';
@@ -21,7 +21,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** The outcome for the caller, and the rows of the model's table. */
+/** The outcome for the caller, and the rows that the call left in the model's table. */
 async function run(sandbox: Sandbox, proxy: RunningProxy, operation: Operation) {
   sandbox.reset();
   const answer = await proxy.post(printOperation(sandbox, operation));
@@ -53,7 +53,10 @@ const STARTED_AT = Date.now();
 /** Two runs of one call are compared, so timestamps must not differ. */
 const STANDING_CLOCK = () => STARTED_AT;
 
-/** Calls that `auto` sends over /jsonrpc if available, although /json/2 could carry them: its errors are more exact. */
+/**
+ * Calls that `auto` sends over /jsonrpc if available, although /json/2 could carry them: the errors of /jsonrpc are
+ * more exact.
+ */
 const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
   ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found', 'model_not_found'].includes(
     (outcome as { type?: string }).type ?? '',
@@ -63,7 +66,7 @@ const odoo19 = await openSandbox({ version: 19, clock: STANDING_CLOCK });
 const jsonrpc = await openProxy([odoo19], 'jsonrpc');
 const references = new Map<Operation, ReturnType<typeof run>>();
 
-/** What `/jsonrpc` on Odoo 19 gives. */
+/** The outcome over `/jsonrpc` on Odoo 19, with which all others are compared. */
 function runReference(operation: Operation): ReturnType<typeof run> {
   const reference = references.get(operation) ?? run(odoo19, jsonrpc, operation);
   references.set(operation, reference);
@@ -100,7 +103,7 @@ describe.each<[string, Version, 'auto' | 'json2']>([
       } else {
         expect(got).not.toEqual(expected);
         expect(got.outcome).toMatchObject({ type: different[0] });
-        // Whatever the error, nothing has changed.
+        // Whatever the error is, the call has changed nothing.
         sandbox.reset();
         expect(got.left).toEqual(
           operation.model.startsWith('ir.model') ? null : await readTable(sandbox, operation.model),

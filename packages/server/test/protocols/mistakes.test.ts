@@ -1,4 +1,4 @@
-/** One mistake has one type on every version from 14, over every protocol. */
+/** Tests that one mistake has one type on every version from 14, over every protocol. */
 import type { Version } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { MISTAKES } from '../mistakes.ts';

@@ -1,4 +1,4 @@
-/** `keyword.ids` names the records on every version, whatever protocol carries the call. */
+/** Tests that `keyword.ids` names the records on every version, whatever protocol carries the call. */
 import type { Policy } from '@erp-proxy/contract';
 import type { Version } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';

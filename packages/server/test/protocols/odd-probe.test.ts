@@ -1,4 +1,7 @@
-/** A server with an unusual answer to the request for its version still gets calls, and a read is still retried. */
+/**
+ * Tests that a server with an unusual answer to the request for its version still gets calls, and a read is still
+ * retried.
+ */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startPair } from '../pair.ts';

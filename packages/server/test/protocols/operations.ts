@@ -8,9 +8,9 @@ export interface Operation {
   name: string;
   model: string;
   action: string;
-  /** JSON text. */
+  /** JSON text of the positional arguments. */
   params: string;
-  /** JSON text; default `{}`. */
+  /** JSON text of the named arguments; default `{}`. */
   keyword?: string;
   user?: 'admin' | 'demo';
   /** Changed members of `erp_instance`, as JSON text. */
@@ -73,7 +73,7 @@ const order = (name: string, action: string, params: string, keyword = '{}'): Op
 const READ_ARGUMENTS = '[[3,1],["name","email"]]';
 
 const forms: readonly Operation[] = [
-  // All forms of ids.
+  // Reads with ids in all forms.
   partner('read: one id that is no list', 'read', '[3,["name"]]'),
   partner('read: ids as text', 'read', '["3",["name"]]'),
   partner('read: null for ids', 'read', '[null,["name"]]'),
@@ -105,7 +105,7 @@ const forms: readonly Operation[] = [
   { ...partner('read: a field of a group', 'read', '[[3],["signup_type"]]'), user: 'demo' },
   { ...partner('read: a record of another company', 'read', '[[71],["name"]]'), user: 'demo' },
 
-  // Methods of the model.
+  // Methods of the model, which take no ids.
   partner('search: domain by name', 'search', '[]', '{"domain":[["id","<",4]],"order":"id desc"}'),
   partner('search: domain by its name up to 15', 'search', '[]', '{"args":[["id","<",4]],"order":"id"}'),
   partner('search: domain by name and params null', 'search', 'null', '{"domain":[["id","=",3]]}'),
@@ -274,7 +274,7 @@ const forms: readonly Operation[] = [
   { ...partner('set_param', 'set_param', '["x","y"]'), model: 'ir.config_parameter' },
   { ...partner('get_param', 'get_param', '["x"]'), model: 'ir.config_parameter' },
 
-  // Names that do not exist.
+  // Models, methods and fields that do not exist.
   partner('a method that there is not', 'fly', '[[3]]'),
   partner('a method that there is not, all by name', 'fly', '[]', '{"ids":[3]}'),
   partner('a field in place of a method', 'name', '[[3]]'),

@@ -8,7 +8,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return closeAfterFile(await startSandbox(options));
 }
 
-/** A proxy that by default does not remember refused credentials, so that each call of a test reaches the server. */
+/**
+ * Opens a proxy that by default does not remember refused credentials, so that each call of a test reaches the server.
+ */
 export async function openProxy(
   upstreams: readonly { url: string }[],
   protocol: 'auto' | 'jsonrpc' | 'json2',
@@ -67,7 +69,7 @@ export function describeKind({ body }: HttpAnswer): string {
   return error === undefined ? 'ok' : error.data.type;
 }
 
-/** The rows of a model's table, as the administrator of 19 or later reads them directly. */
+/** The rows of a model's table, as an administrator of Odoo 19 or later reads them without the proxy. */
 export async function readTable({ url, db, users }: Sandbox, model: string): Promise<unknown> {
   const answer = await fetch(`${url}/json/2/${model}/search_read`, {
     method: 'POST',

@@ -1,4 +1,7 @@
-/** Over json2 a result is passed on as it arrives, byte for byte, and a truncated one never counts as complete. */
+/**
+ * Tests that over json2 a result is passed on as it arrives, byte for byte, and a truncated result never counts as
+ * complete.
+ */
 import type { Socket } from 'node:net';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +15,7 @@ import { takeAnswer } from '../take-answer.ts';
 const settings = { 'upstream.protocol': 'json2' };
 const FRAMINGS: Framing[] = ['length', 'chunked', 'close'];
 
-/** Answers the request for the user; the test answers all others. */
+/** Answers the request for the user, and leaves all other requests to the test. */
 const afterQuestion =
   (answer: (socket: Socket) => void | Promise<void>): Script =>
   (socket, { head }) =>

@@ -1,4 +1,4 @@
-/** An upgrade of the server from 18 to 19 to 22 while calls run loses no call and repeats none. */
+/** Tests that an upgrade of the server from 18 to 19 to 22 while calls run loses no call and repeats none. */
 import { expect, test } from 'vitest';
 import { openProxy, openSandbox, printOperation } from './stage.ts';
 

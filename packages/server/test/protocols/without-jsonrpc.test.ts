@@ -1,6 +1,6 @@
 /**
- * Without `/jsonrpc`, a user outside the group Technical Documentation can call the common methods, and gets errors
- * about the credentials, the database or the model first.
+ * Tests that without `/jsonrpc`, a user outside the group Technical Documentation can call the common methods, and
+ * first gets errors about the credentials, the database or the model.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -134,7 +134,7 @@ describe('a single positional list of ids', () => {
     const { status, json } = await call({ action: 'find_or_create', params: '[[3]]' });
     expect([status, json.error.code]).toEqual([400, -32602]);
     expect(json.error.message).toMatch(/takes no records/);
-    // Sent once, and refused by Odoo: see the recording below.
+    // The call is sent once, and Odoo refuses it: see the recording below.
     expect(sent('/find_or_create')).toHaveLength(1);
   });
 
@@ -158,6 +158,6 @@ describe('a single positional list of ids', () => {
       name: 'werkzeug.exceptions.UnprocessableEntity',
       message: 'cannot call res.partner.search with ids',
     });
-    // The check precedes binding and call: addons/rpc/controllers/json2.py of 19.
+    // Odoo makes this check before it binds the arguments and calls the method: addons/rpc/controllers/json2.py of 19.
   });
 });

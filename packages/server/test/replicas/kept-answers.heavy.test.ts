@@ -17,7 +17,7 @@ import { watchConnections } from '../watch-requests.ts';
 import { createWire, type Wire } from '../wire.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
-/** As in redis/client.ts. */
+/** The same time as in redis/client.ts. */
 const ANSWER_TIMEOUT_MS = 100;
 const MINUTE = { 'cache-control': 'max-age=60' };
 
@@ -33,7 +33,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
   let upstream: ScriptedUpstream;
   let one: RunningProxy;
   let two: RunningProxy;
-  /** All that were started, to be closed before their folder is removed. */
+  /** All proxies that were started, to be closed before their folder is removed. */
   let started: RunningProxy[];
 
   beforeEach(async () => {
@@ -44,7 +44,8 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
       answerLikeOdoo(socket, printResult(String(index))),
     );
     [one, two] = [await start(), await start()];
-    // On a busy machine, Redis can answer too late at the start. All answers are dropped again when it is back.
+    // On a busy machine, Redis can answer too late at the start. When Redis is back, all kept answers are dropped
+    // again, so the test waits for the drop.
     for (const proxy of [one, two])
       await expect.poll(() => readState(proxy)).not.toBe('redis for kept answers is away');
   });
@@ -78,7 +79,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     await expect.poll(isKept).toBe(true);
     return result;
   };
-  /** What the proxy has logged last about its connection for kept answers. */
+  /** The last log message of the proxy about its connection for kept answers. */
   const readState = (proxy: RunningProxy) =>
     proxy.log.filter(({ msg }) => String(msg).startsWith('redis for kept answers')).at(-1)?.['msg'];
   const isBack = (proxy: RunningProxy) => readState(proxy) === 'redis for kept answers answers';
@@ -140,7 +141,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
   test('wait only 100 ms for a slow Redis', async () => {
     await keep(one);
     wire.freeze();
-    // It never answers.
+    // Redis never answers this question.
     const waitedMs = await measureMs(async () => expect(await ask(one)).toBe(1));
     expect(waitedMs).toBeGreaterThanOrEqual(ANSWER_TIMEOUT_MS - 1);
     expect(await ask(one)).toBe(2);

@@ -1,4 +1,4 @@
-/** Notices before client keys end reach their webhook although the processes that send them are killed. */
+/** Tests that notices before client keys end reach their webhook although the processes that send them are killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ test('each notice arrives although the proxies are killed', async () => {
     'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
     'egress.allow': receiver.url,
   };
-  // Only creates the subscription and the keys: it does not work them.
+  // This proxy only creates the subscription and the keys: it delivers nothing.
   const creator = await startProxy({ settings });
   const admin = creator.app.adminFor({ name: 'test', address: null, requestId: null });
   const made = await admin.createSubscription({
@@ -36,7 +36,7 @@ test('each notice arrives although the proxies are killed', async () => {
     events: ['key.ends'],
     url: receiver.url,
     start: 'all',
-    // 50 ms in these proxies.
+    // The spawned proxies shorten this to 50 ms.
     interval_seconds: 250,
   });
   receiver.secrets.push(made.secret);
@@ -63,7 +63,7 @@ test('each notice arrives although the proxies are killed', async () => {
   const expired = () => receiver.received.filter(({ json }) => json.data.expired === true);
   const idsOf = () => new Set(expired().map(({ json }) => json.data.id));
   await expect.poll(() => idsOf().size).toBe(keys.length);
-  // What came again has the same `webhook-id`: each notice was stored once.
+  // A repeated notice has the same `webhook-id`, because each notice was stored once.
   expect(new Set(expired().map(({ id }) => id)).size).toBe(keys.length);
   expect(receiver.received.every(({ fault }) => fault === null)).toBe(true);
 });

@@ -40,7 +40,7 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
     for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
     return { statuses, wasAway: countTimesAway(proxies) > before };
   };
-  /** The calls reach no upstream: their body is refused after the limits were checked. */
+  /** The body is invalid, and is refused after the limits were checked, so that the calls reach no upstream. */
   const callEach = () => Promise.all(proxies.map((proxy) => proxy.post('{}', { 'x-proxy-api': key })));
   const readReadiness = async (proxy = proxies[0]!) => {
     const { status, body } = await send(`${proxy.url}/readyz`);
@@ -49,14 +49,14 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
   const readMetrics = async () => `${(await send(`${proxies[0]!.url}/metrics`)).body}`;
 
   test('count the calls of a key together', async () => {
-    // On a busy machine Redis may take longer than 100 ms. Then each proxy counts alone, as in the next test.
+    // On a busy machine, Redis may take longer than 100 ms. Then each proxy counts alone, as in the next test.
     let attempt = await countTogether();
     for (let retries = 0; attempt.wasAway && retries < 10; retries++) attempt = await countTogether();
     expect(attempt).toEqual({ wasAway: false, statuses: [400, 400, 400, 400, 429, 429] });
   });
 
   test('work without Redis, and report it', async () => {
-    // On a busy machine Redis may take longer than 100 ms, so that it counts as away for a moment.
+    // On a busy machine, Redis may take longer than 100 ms, so that it counts as away for a moment.
     await expect.poll(() => readReadiness()).toMatchObject({ code: 200, checks: { redis: 'ok' } });
     await expect.poll(readMetrics).toContain('erp_proxy_redis_up 1');
     const timesAway = countTimesAway(proxies.slice(0, 1));
@@ -69,7 +69,7 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
         checks: { redis: 'Redis is away; each process keeps its share of the limits' },
       });
     expect(await readMetrics()).toContain('erp_proxy_redis_up 0');
-    // Each proxy allows its share of 4 calls. The log has the reason.
+    // Each proxy allows its share of 4 calls. The log contains the reason.
     expect((await callEach()).map(({ status }) => status)).toEqual([400, 400]);
     expect(countTimesAway(proxies.slice(0, 1))).toBe(timesAway + 1);
     wire.mend();

@@ -1,4 +1,4 @@
-/** Subscriptions of several processes: one works them at a time, and a kill loses nothing. */
+/** Tests subscriptions of several processes: one process at a time delivers them, and a kill loses nothing. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ test('two replicas never send at once, and one takes over from the other', async
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const stage = await startStage({
     settings: { 'store.url': `sqlite:${folder}/store.db` },
-    // What the first one was sending at its end is sent again after its claim.
+    // If the first proxy ends while it sends, the other one sends the deliveries again after `claimMs`.
     subscriptionTimes: { ...SHORT_TIMES, claimMs: 3000, sendMs: 1000 },
   });
   const { receiver, odoo, subscribe, proxy, startOther } = stage;
@@ -66,7 +66,7 @@ test('a process that was stopped and lost its lease sends nothing when it contin
   const claim = subscriptions.claimDeliveries.bind(subscriptions);
   subscriptions.claimDeliveries = async (wanted) => {
     const batches = await claim(wanted);
-    // It is stopped right after it has claimed.
+    // The process is stopped right after it has claimed deliveries.
     if (batches.some(({ deliveries }) => deliveries.length > 0) && isJumping) aheadMs += 120_000;
     return batches;
   };

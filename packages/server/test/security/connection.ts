@@ -4,9 +4,9 @@ import { type TakenAnswer, takeAnswer } from '../take-answer.ts';
 
 export interface Connection {
   socket: Socket;
-  /** Received bytes that are not part of a whole answer. */
+  /** Received bytes that are not part of a complete answer. */
   readonly rest: Buffer;
-  /** The next whole answer; null if the connection ends without one. */
+  /** The next complete answer; null if the connection ends without one. */
   next(): Promise<TakenAnswer | null>;
   /** Resolves when the server has closed the connection. */
   closed: Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * If a server echoes the body of a request, with the key in it, the echo appears in no answer, log, metric, audit record or
- * output of a command. Odoo 14 and 15 echo it, HTML-escaped, in their 400 pages (docs/odoo-facts.md#early-errors-14).
+ * Tests that if a server echoes the body of a request, with the key in it, the echo appears in no answer, log, metric,
+ * audit record or output of a command. Odoo 14 and 15 echo it, HTML-escaped, in their 400 pages
+ * (docs/odoo-facts.md#early-errors-14).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { type HttpAnswer, send } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
 import { makeCall, startUpstream, type UpstreamRequest } from '../scripted-upstream.ts';
 
-/** Has every character that HTML, JSON or Python escapes. */
+/** A key with every character that HTML, JSON or Python escapes. */
 const KEY = 'MARKER<e>&"y"\'-\\-0123456789abcdef';
 const VALUE = 'MARKER-value';
 
@@ -45,7 +46,7 @@ interface Answer {
   body: string;
 }
 
-/** Echoes that must not appear anywhere, by the path of the server's address. */
+/** By path of the server's address: answers with echoes, which must not appear anywhere. */
 const ECHOES: Record<string, (body: string) => Answer> = {
   'bad-request': (body) => ({
     status: '400 BAD REQUEST',

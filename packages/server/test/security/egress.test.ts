@@ -1,6 +1,6 @@
 /**
- * No URL of a caller, however it is written and whatever its DNS answers, makes the proxy connect to an address that the
- * operator did not allow. A listener on the loopback address counts the connections.
+ * Tests that no URL of a caller, however it is written and whatever its DNS answers, makes the proxy connect to an
+ * address that the operator did not allow. A listener on the loopback address counts the connections.
  */
 
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';

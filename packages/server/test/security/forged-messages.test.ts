@@ -1,6 +1,6 @@
 /**
- * Servers choose the names of members in their errors. None of them may stand for memory that the main thread shares
- * with the thread for large calls, such as the bodies of other callers.
+ * Tests names of members in errors of servers, which servers choose: no such name may stand for memory that the main
+ * thread shares with the thread for large calls, such as the bodies of other callers.
  */
 import { afterAll, expect, test } from 'vitest';
 import { startPair } from '../pair.ts';
@@ -8,7 +8,7 @@ import { answerLikeOdoo, answerTrue, makeCall } from '../scripted-upstream.ts';
 
 const SECRET = 'the body of another caller';
 const forge = (memoryId: string) => ({ kind: 'bytes', memoryId, memory: null, start: 0, length: 1000 });
-/** Long enough for the thread. */
+/** Prints an error that is long enough for the thread. */
 const printError = (context: object) =>
   JSON.stringify({
     jsonrpc: '2.0',

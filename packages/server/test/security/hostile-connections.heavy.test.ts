@@ -1,4 +1,7 @@
-/** The proxy keeps serving despite too large bodies, slow clients, pipelined and incomplete requests, and idle connections. */
+/**
+ * Tests that the proxy keeps serving despite too large bodies, slow clients, pipelined and incomplete requests, and
+ * idle connections.
+ */
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -105,7 +108,7 @@ test.each([
   for (let sent = 0; sent < MIB; sent += MIB / 16) {
     await pause(SLOWLY_MS);
     socket.write(wrap(Buffer.alloc(MIB / 16)));
-    // It has no place in a limit.
+    // The refused request occupies no place in a limit.
     if (sent >= MIB / 4) expect(await readInFlight(proxy.url)).toBe(0);
   }
   expect(socket.errored).toBeNull();
@@ -206,7 +209,7 @@ test('ignores an unknown expectation', async () => {
 });
 
 test('starts with any time limit of requests in milliseconds', async () => {
-  // Node accepts only whole milliseconds as the interval of its checks, which is a tenth of the limit.
+  // Node checks connections at an interval of a tenth of the limit, and accepts only whole milliseconds.
   await start({ settings: { 'http.requestTimeoutMs': '30001' } });
   await expectStillServing();
 });

@@ -1,4 +1,4 @@
-/** Generated requests cause no crash, internal error or hang, and get only errors of the error table. */
+/** Tests that generated requests cause no crash, internal error or hang, and get only errors of the error table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const CONNECTIONS = 6;
 const PIPELINED = 32;
 const seed = Number(process.env['ERP_PROXY_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 
-/** The console, which answers some paths with its page. */
+/** The page of the console, with which the proxy answers some paths. */
 const PAGE = Buffer.from('<!doctype html><title>Console</title>');
 const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-page-'));
 writeFileSync(join(folder, 'index.html'), PAGE);
@@ -69,7 +69,7 @@ test(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, asyn
   await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 });
 
-/** Pipelines requests on one connection. Those that are invalid HTTP get a connection each. */
+/** Pipelines requests on one connection. Each request that is invalid HTTP gets a connection of its own. */
 async function sendRound(generator: Generator, count: number, tally: Map<number, number>): Promise<void> {
   const requests = Array.from({ length: count }, () => generator.next());
   const framed = requests.filter(({ isFramed }) => isFramed);

@@ -87,7 +87,7 @@ export function createGenerator(seed: number, options: { upstreamUrl: string; ke
 
   const makeHeaders = (): string[] => {
     const headers = [`content-type: ${random() < 0.8 ? 'application/json' : pick(ODD_CONTENT_TYPES)}`];
-    // Each has its own client address, so that refused keys do not slow down the rest of the run.
+    // Each request has its own client address, so that refused keys do not slow down the rest of the run.
     const address = `x-forwarded-for: 10.${below(256)}.${below(256)}.${below(256)}`;
     headers.push(
       random() < 0.95 ? `x-proxy-api: ${options.key}` : `x-proxy-api: ${pick(ODD_KEYS)}\r\n${address}`,
@@ -286,7 +286,7 @@ const ODD_HEADERS = [
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'GET', 'PROPFIND', 'TRACE', 'QUERY'] as const;
 
-/** Without the paths whose answers are not JSON-RPC, such as health and metrics. */
+/** Unusual paths, without those whose answers are not JSON-RPC, such as health and metrics. */
 const ODD_PATHS = [
   '/',
   '/api/erp/execute?x=1',

@@ -1,4 +1,4 @@
-/** Refused keys cost little, reveal nothing, and are slowed down if they are repeated. */
+/** Tests that refused keys cost little, reveal nothing, and are slowed down if they are repeated. */
 import { expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/keys/format.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -23,7 +23,7 @@ async function start(clocks: Pick<ProxyOptions, 'clock'> = {}): Promise<void> {
   proxy = closeAfterTest(await startProxy({ settings, nowMs: () => nowMs, ...clocks }));
 }
 
-/** Sends a request with this key, as a caller with this address. */
+/** Sends a request with this key from a caller with this address. */
 const ask = (key: string | null, address = '192.0.2.1') =>
   send(`${proxy.url}/api/erp/execute`, {
     method: 'POST',
@@ -97,7 +97,7 @@ test('delays the sixth bad key of one address, but neither valid keys nor other 
     const statuses: number[] = [];
     const askSlowly = async () => statuses.push((await ask('bad')).status);
     void askSlowly();
-    // Not with expect.poll, which advances these timers.
+    // expect.poll is not used, because it would advance these timers.
     while (!timesMs.includes(FIRST_DELAY_MS)) await passTurns();
     vi.advanceTimersByTime(FIRST_DELAY_MS - 1);
     await expectToStay(() => statuses, []);
@@ -118,7 +118,7 @@ test('does not delay bad keys after some time without any', async () => {
   await start();
   for (let times = 0; times < 6; times++) await ask('bad');
   nowMs += 10 * 60_000;
-  // A delay would not end.
+  // With fake timers, a delay would not end.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {
     expect((await ask('bad')).status).toBe(401);

@@ -1,4 +1,4 @@
-/** No key, secret or password appears in a log, a metric, an answer, a printed setting or the store. */
+/** Tests that no key, secret or password appears in a log, a metric, an answer, a printed setting or the store. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '@erp-proxy/sandbox';

@@ -29,9 +29,9 @@ async function start(script: Script, settings: Record<string, string> = {}) {
 
 const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', params: [[]], ...changes });
 const asked = (count: number) => expect.poll(() => upstream.requests.length).toBe(count);
-/** Watches that no more than these calls reach Odoo. */
+/** Checks that no more than this number of calls reaches Odoo. */
 const staysAsked = (count: number) => expectToStay(() => upstream.requests.length, count);
-/** Waits until so many calls have reached the proxy. */
+/** Waits until this number of calls has reached the proxy. */
 const arrived = (count: number) =>
   expect
     .poll(async () => {
@@ -39,7 +39,7 @@ const arrived = (count: number) =>
       return Number(/^erp_proxy_requests_in_flight (\d+)$/m.exec(metrics)?.[1]);
     })
     .toBe(count);
-/** Waits until these equal calls have reached the proxy, and joined the first of them. */
+/** Waits until this number of equal calls has reached the proxy and joined the first of them. */
 async function joined(count: number): Promise<void> {
   await arrived(count);
   await passTurns(10);
@@ -51,7 +51,7 @@ async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, 
   return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app', policy })).key };
 }
 
-/** An instance with the server and credentials of `read`, and a trust of its own. */
+/** Adds an instance with the server and credentials of `read`, and a trust of its own. */
 const addInstance = (changes = {}) =>
   proxy.app.instances.add({
     name: 'prod',
@@ -63,10 +63,10 @@ const addInstance = (changes = {}) =>
     ...changes,
   });
 
-/** Excludes the requests by which the proxy asks for the expiry of an instance's key. */
+/** The reads of the test, without the requests by which the proxy asks for the expiry of an instance's key. */
 const countReads = () => upstream.requests.filter(({ body }) => body.includes('res.partner')).length;
 
-/** An upstream that answers all requests so far on `answer`, in their order. */
+/** Holds back answers. `answer` sends the answers to all requests so far, in their order. */
 function holdAnswers() {
   const held: Socket[] = [];
   return {
@@ -83,7 +83,7 @@ function firstThen(script: Script): Script {
     index === 0 ? answerTrue(socket, request, index) : script(socket, request, index);
 }
 
-/** A caller that can leave, on a connection of its own. */
+/** Starts a caller that can leave, on a connection of its own. */
 function startCaller(body: object) {
   const request = httpRequest(`${proxy.url}/api/erp/execute`, {
     method: 'POST',
@@ -287,7 +287,9 @@ describe('each member', () => {
 
   test('has the time limit of the instance from its own start', async () => {
     const LIMIT_MS = 1000;
-    /** Enough to tell the two limits apart. */
+    /**
+     * Time between the starts of the call and of the read that joins it: long enough to tell their time limits apart.
+     */
     const BETWEEN_MS = LIMIT_MS / 5;
     await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance({ timeout_ms: LIMIT_MS });
@@ -400,7 +402,7 @@ describe('each member', () => {
         if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
       socket.end(tail);
     };
-    // A call that waits for the slow one to its own time limit does not end.
+    // The time limit is so long that a call which waits for the slow one until then fails the test.
     await start(sendSlowly, { 'upstream.timeoutMs': String(ENDLESS_MS / 2) });
     const slow = startCaller(read({ id: 1 }));
     slow.on('response', (response) => {

@@ -11,10 +11,10 @@ import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 
-/** Some statements take as long, so that their order changes. */
+/** Maximum pause before a statement. Some statements take as long, so that their order changes. */
 const ORDER_MS = 5;
 const BOUNDS = { clientMax: 100, totalMax: 1000 };
-/** The rows of most tests are asked for at 1000, and their time is over at 2000. */
+/** The time in most tests: their rows are requested at 1000, and expire at 2000. */
 const NOW = 1500;
 
 export function describeApprovals(use: () => ApprovalStore): void {
@@ -247,7 +247,7 @@ export function describeApprovals(use: () => ApprovalStore): void {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(OPERATIONS, { maxLength: 25 }), async (operations) => {
-        // The rows of earlier runs stay, and are out of reach: they have other clients, and their time is over.
+        // The rows of earlier runs remain, but do not matter: they have other clients, and are expired.
         run++;
         const model = openMemoryStore().approvals;
         const base = run * 1_000_000;
@@ -262,7 +262,7 @@ export function describeApprovals(use: () => ApprovalStore): void {
   });
 }
 
-/** For stores that several processes share. */
+/** Tests for stores that several processes share. */
 export function describeSharedApprovals(use: () => [ApprovalStore, ApprovalStore]): void {
   const many = <Result>(run: (store: ApprovalStore, index: number) => Result | Promise<Result>) =>
     Promise.all(
@@ -287,7 +287,7 @@ export function describeSharedApprovals(use: () => [ApprovalStore, ApprovalStore
       const id = `${round}`;
       await use()[0].ask(buildRequest({ id, fingerprint: id }), BOUNDS);
       const results = await many(async (store, index) => {
-        // A different order in each round.
+        // Random pauses make a different order in each round.
         await pauseAtRandom(Math.random, ORDER_MS);
         if (index % 5 === 0) return await store.decide(id, approve({ by: `${index}` }));
         if (index % 5 === 1) return await store.decide(id, refuse({ by: `${index}` }));
@@ -311,7 +311,7 @@ export function describeSharedApprovals(use: () => [ApprovalStore, ApprovalStore
       const ask = async () => void (await two.ask(buildRequest({ id: again, ...call }), BOUNDS));
       const release = async () => one.release(first, 'one');
       const [earlier, later] = round % 2 === 0 ? [ask, release] : [release, ask];
-      // Other interleavings in other rounds.
+      // Other pauses make other interleavings in other rounds.
       await Promise.all([earlier(), pause(round % 3).then(later)]);
       const rows = await one.findOf('c', call.fingerprint, [first, again]);
       expect(rows.filter(({ state }) => state !== 'used')).toHaveLength(1);
@@ -376,7 +376,7 @@ function refuse(changes: Partial<ApprovalDecision> = {}): ApprovalDecision {
   return { state: 'refused', by: 'admin', reason: 'no', now: NOW, expiresAt: null, ...changes };
 }
 
-/** The fingerprint is the id, unless it is given. */
+/** A claim of the approval; its fingerprint is the id by default. */
 function claimOf(id: string, attempt: string, changes: object = {}) {
   return { id, client: 'c', fingerprint: id, attempt, now: NOW, ...changes };
 }
@@ -386,14 +386,14 @@ type Operation = (store: ApprovalStore, base: number, run: string) => Promise<un
 const SMALL = fc.nat(3);
 const TIMES = fc.integer({ min: 0, max: 20 });
 
-/** Few ids, calls and times, so that they meet. */
+/** There are few ids, calls and times, so that operations meet. */
 const OPERATIONS: fc.Arbitrary<Operation> = fc.oneof(
   fc.tuple(SMALL, SMALL, TIMES, TIMES, fc.nat(1000)).map(
     ([id, call, at, forMs, unique]): Operation =>
       async (store, base, run) =>
         await store.ask(
           buildRequest({
-            // An id is never asked for twice.
+            // An id must not be asked for twice.
             id: (await store.find(`${run} ${id}`)) === null ? `${run} ${id}` : `${run} ${id} ${at} ${unique}`,
             client: `${run} ${call % 2}`,
             fingerprint: `${call}`,
@@ -430,7 +430,7 @@ const OPERATIONS: fc.Arbitrary<Operation> = fc.oneof(
   fc.tuple(TIMES, TIMES).map(
     ([at, keptMs]): Operation =>
       async (store, base) => {
-        // Which rows a bound leaves out is not promised.
+        // The result is ignored, because stores may remove different rows up to the bound.
         await store.prune(base + at, base + at - keptMs, 1000);
       },
   ),

@@ -109,7 +109,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     await store.complete('c', 'one', null, MINUTE_MS);
     await store.release('d', 'one');
     await store.markUnknown('e', 'one');
-    // Both are completed: these calls have no effect.
+    // Both rows are completed, so these calls have no effect.
     await store.complete('a', 'one', new Uint8Array(1000), MINUTE_MS);
     await store.release('b', 'one');
     expect(await store.measure('one')).toEqual({ keys: 4, answerBytes: 130 });
@@ -133,7 +133,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
   });
 }
 
-/** For stores that do not remove expired rows by themselves. */
+/** Tests for stores that do not remove expired rows by themselves. */
 export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
   test('removes expired rows, at most the given number', async () => {
     const store = use();
@@ -148,7 +148,7 @@ export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
   });
 }
 
-/** For stores that several processes share. */
+/** Tests for stores that several processes share. */
 export function describeSharedIdempotency(use: () => [IdempotencyStore, IdempotencyStore]): void {
   test('gives an idempotency key to one of 50 attempts at once', async () => {
     const stores = use();
@@ -190,7 +190,7 @@ export function describeSharedIdempotency(use: () => [IdempotencyStore, Idempote
   });
 }
 
-/** Stores the answer of a call whose row would soon expire. A busy machine may be too late at first. */
+/** Stores the answer of a call whose row expires soon. On a busy machine, the first attempts may be too late. */
 async function completeInTime(store: IdempotencyStore, id: string): Promise<void> {
   for (let expiresInMs = SOON_MS; (await store.find(id)) === null; expiresInMs *= 2) {
     await store.claim(buildClaim({ id, expiresInMs }));
@@ -218,7 +218,7 @@ function readable(row: Awaited<ReturnType<IdempotencyStore['find']>>) {
   return row && { ...row, answer: row.answer && textOf(row.answer) };
 }
 
-/** One character for each byte. Comparing arrays of a million numbers would block the event loop for a second. */
+/** The bytes as text, because comparing arrays of a million numbers would block the event loop for a second. */
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('latin1');
 }

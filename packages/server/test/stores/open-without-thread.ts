@@ -1,4 +1,4 @@
-/** For tests: a program that opens a store while it can start no thread, and prints what happened. */
+/** A program for tests that opens a store while it can start no thread, and prints what happened. */
 import { spawnSync } from 'node:child_process';
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
 

@@ -26,11 +26,11 @@ import { describeStatistics } from './statistics-suite.ts';
 import { buildSubscription, describeSubscriptions } from './subscription-suite.ts';
 
 export interface SuiteStore {
-  /** As in the documentation, for the names of the tests. */
+  /** The name of the store in the documentation, for the names of the tests. */
   name: string;
-  /** Opens the store, which is empty at the first call of each test. */
+  /** Opens the store, which is empty when a test calls this for the first time. */
   open: () => Store | Promise<Store>;
-  /** Left out: one process only can have the store open, and it is lost when it is closed. */
+  /** Absent if only one process can have the store open, and closing it loses its rows. */
   shared?: {
     /** Makes the store refuse records of the audit with the message `no audit today`. */
     refuseAudit: () => unknown | Promise<unknown>;
@@ -83,7 +83,7 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
   });
 }
 
-/** Each call of `open` in one test opens the same rows. */
+/** Tests a store that can be opened several times: each call of `open` in one test opens the same rows. */
 function describeSharedStore(name: string, open: () => Store | Promise<Store>): void {
   describe(`${name} store, opened twice`, () => {
     let one: Store;
@@ -560,7 +560,7 @@ function describeAudit(use: () => AuditStore): void {
 
   test('appends all records or none', async () => {
     await appendAt(1, 2);
-    // The third record has no text to hash.
+    // The third record has no text that could be hashed.
     const batch = makeBatch(...[1, 2].map((at) => ({ at, record: '{}' })), { at: 3, record: null as never });
     await expect((async () => audit.append(batch))()).rejects.toThrow(/must be of type string/);
     expect((await audit.readHead())?.seq).toBe(2);
@@ -592,7 +592,7 @@ function describeAudit(use: () => AuditStore): void {
     expect(await audit.prune(10, 10)).toBe(0);
     expect(await audit.prune(20, 2)).toBe(2);
     expect(plain(await audit.readFloor())).toEqual({ seq: 2, hash: [...(rows[1]?.hash ?? [])] });
-    // Row 5 is older than the time, but comes after a row that is not.
+    // Row 5 is older than the time, but comes after a row that is newer.
     expect(await audit.prune(20, 10)).toBe(1);
     expect((await audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([4, 5]);
     expect(await audit.prune(20, 10)).toBe(0);
@@ -736,7 +736,7 @@ function describeAudit(use: () => AuditStore): void {
   }
 }
 
-/** Each change of a key or an instance, with its act. */
+/** Tests the changes of denied subjects. */
 function describeDeniedSubjects(use: () => Store): void {
   test('denies a subject once, and allows it again', async () => {
     const { deniedSubjects } = use();
@@ -950,7 +950,7 @@ function describeCallCounts(use: () => CallCountStore): void {
   });
 }
 
-/** A key has one successor at a time. */
+/** Tests rotations: a key has at most one successor at a time. */
 function describeRotations(use: () => Store): void {
   const build = (id: string, changes: Partial<StoredKey> = {}) => buildKey({ id, replaces: 'a', ...changes });
 
@@ -959,7 +959,7 @@ function describeRotations(use: () => Store): void {
     await use().keys.insert(buildKey({ id: 'other', replaces: 'b' }));
   });
 
-  /** The version of the key stays the same if its expiry does. */
+  /** Rotates key `a`. Its version does not change if its expiry does not. */
   const rotate = (id: string, now = 5, changes: Partial<StoredKey> = {}) =>
     use().keys.rotate('a', 1, { now, expiresAt: 20, successor: build(id, changes) });
 
@@ -1115,7 +1115,7 @@ function describeOwnChanges(use: () => Store): void {
     const notified = vi.fn<(change: StoreChange | null) => void>();
     store.watch(notified);
     await expect.poll(() => store.isWatching).toBe(true);
-    // Changes are reported in order: once this one has arrived, none from before can follow.
+    // Changes are reported in order: once this one has arrived, no earlier change can follow.
     await store.keys.insert(buildKey({ id: 'last' }));
     await expect.poll(() => notified.mock.calls.map(([change]) => change?.id)).toContain('last');
     notified.mockClear();
@@ -1170,7 +1170,10 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-/** Keys of a store before it had clients. One client was rotated twice, and the first key of another is missing. */
+/**
+ * Keys of a store from before it had clients. One client was rotated twice, and the first key of another client is
+ * missing.
+ */
 export const ROTATED_KEYS: readonly (Partial<StoredKey> & { id: string })[] = [
   { id: 'c', replaces: 'b' },
   { id: 'b', replaces: 'a' },

@@ -41,7 +41,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       })),
     });
   };
-  /** Claims for the receivers that work and those that do not. */
+  /** Claims deliveries for receivers that work and for receivers that fail. */
   const claim = async (now: number, changes: Partial<DeliveryClaim> = {}) => [
     ...(await claimOf('working', now, changes)),
     ...(await claimOf('failing', now, changes)),
@@ -196,7 +196,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(batch?.deliveries).toMatchObject([{ id: 'm', record: '7', type: 't', attempts: 1, body }]);
     expect(await claim(2001)).toEqual([]);
     expect(await store.findNextDue([])).toBe(32_000);
-    // The process that had the claim has died.
+    // The first claim has ended, as if its process had died.
     expect(await claim(32_000)).toMatchObject([{ deliveries: [{ id: 'm', attempts: 2 }] }]);
     await record('c2000', 33_000, [{ id: 'm' }]);
     expect(await listStates()).toEqual(['m waiting']);
@@ -260,7 +260,8 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await commit(3000, '1');
     expect(await listStates()).toEqual(['1@3000 waiting', '2@2000 waiting', '1@2000 merged']);
     expect(await store.findNextDue([])).toBe(9000);
-    // One at a time while the receiver fails. The other has not been recorded, and is due when its claim ends.
+    // While the receiver fails, one delivery is claimed at a time. The other delivery has no recorded result, and is
+    // due when its claim ends.
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '1@3000', attempts: 2 }] }]);
   });
 
@@ -288,7 +289,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await commit(3_601_000, '1');
     await commit(2000, '1', '2');
     expect(await store.findNextDue([])).toBe(2000);
-    // The other one is being sent.
+    // The delivery of record 1 is being sent.
     expect(idsOf(await claim(2000))).toEqual(['2@2000']);
     await record('c3600000', 2100, [{ id: '1@3600000' }]);
     expect(idsOf(await claim(2100))).toEqual(['1@2000']);
@@ -303,7 +304,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       retryAt: 3_900_500,
     });
     expect(await store.findNextDue([])).toBe(3_900_500);
-    // Stored after the clock was set back by an hour.
+    // The clock was set back by an hour before this reading was stored.
     await commit(1000, '3');
     await store.advanceWaits(31_000, 3_600_000);
     const listed = await store.listDeliveries('s', { beforeSeq: null, limit: 10 });
@@ -470,7 +471,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await commit(5000, '5', '6', '7');
     await claim(5000);
     await record('c5000', 6000, [{ id: '5@5000' }, { id: '6@5000' }, { id: '7@5000' }]);
-    // At most as many as asked for, so that one removal does not last long.
+    // One call removes at most the given number, so that it does not take long.
     expect(await store.prune(0, 1, 2)).toBe(2);
     expect(await store.prune(0, 1, 2)).toBe(1);
     expect(await store.prune(0, 1, 2)).toBe(0);
@@ -529,7 +530,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
             }
             case 'claim': {
               name = `${id}-${index}`;
-              // The store of the suite has the rows of earlier rounds too.
+              // The store of the suite also has the rows of earlier rounds.
               const others = (await store.listActive(10_000)).map((it) => it.id).filter((it) => it !== id);
               const wanted = {
                 now,

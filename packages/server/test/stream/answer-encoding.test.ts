@@ -1,4 +1,4 @@
-/** Answers are compressed as the caller requests, and decompress to the same bytes. */
+/** Tests that answers are compressed as the caller requests, and decompress to the same bytes. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { unpack } from '../take-answer.ts';

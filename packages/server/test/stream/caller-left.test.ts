@@ -1,4 +1,4 @@
-/** When a caller leaves, its call is cancelled at once, at whatever stage it is. */
+/** Tests that when a caller leaves, its call is cancelled at once, at whatever stage it is. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const WAYS: Record<string, (socket: Socket) => void> = {
   'a reset': (socket) => socket.resetAndDestroy(),
 };
 
-/** Nothing else ends a call while a test waits. */
+/** With these limits, nothing but the caller ends a call while a test waits. */
 const NO_LIMITS = {
   'upstream.timeoutMs': '300000',
   'upstream.connectTimeoutMs': '300000',
@@ -90,7 +90,7 @@ test.each(CASES)('$stage, by $way', async ({ stage, way }) => {
   await isReached(caller, upstream);
   expect(upstream.sockets.size).toBe(1);
   WAYS[way]!(caller.socket);
-  // Unread bytes would keep the socket of the caller from sending its end.
+  // Unread bytes would prevent the socket of the caller from sending its end.
   caller.socket.resume();
   await expect.poll(() => upstream.sockets.size).toBe(0);
   await expectEnded(proxy, 1);

@@ -1,6 +1,6 @@
 /**
- * A caller on a plain socket. It shows what an HTTP library hides: each byte as it arrives, how the connection ended, and
- * whether the answer was complete by the rules of HTTP.
+ * A caller on a plain socket. It shows what an HTTP library hides: each byte as it arrives, how the connection ended,
+ * and whether the answer was complete by the rules of HTTP.
  */
 import { connect, type Socket } from 'node:net';
 import type { Proxy as RunningProxy } from '../harness.ts';
@@ -8,7 +8,7 @@ import type { Proxy as RunningProxy } from '../harness.ts';
 export interface CallerOptions {
   version?: '1.0' | '1.1';
   headers?: Record<string, string>;
-  /** Reads nothing until `socket.resume()`. */
+  /** True: reads nothing until `socket.resume()`. */
   isPaused?: boolean;
 }
 

@@ -1,4 +1,7 @@
-/** If an answer of the upstream breaks off, the caller's connection is reset, and its answer never looks complete. */
+/**
+ * Tests that if an answer of the upstream breaks off, the caller's connection is reset, and its answer never looks
+ * complete.
+ */
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
@@ -66,7 +69,7 @@ test.each(CASES)('$framing, upstream $how, caller $kind', async ({ how, framing,
   expect(encoding).toBe(/gzip|br|zstd/.exec(kind)?.[0]);
   // A compressed answer cannot be decompressed completely either.
   if (encoding !== undefined) expect(() => unpack(encoding, answer.body)).toThrow();
-  // If the answer was complete by its framing, its connection may serve another call.
+  // If the upstream's answer was complete by its framing, its connection stays open for another call.
   if (!how.includes('brace')) await expect.poll(() => upstream.sockets.size).toBe(0);
   await expect.poll(() => proxy.log.filter((line) => line['msg'] === 'call')).toHaveLength(1);
   expect(proxy.log.find((line) => line['msg'] === 'call')).toMatchObject({ outcome: 'broken_off' });

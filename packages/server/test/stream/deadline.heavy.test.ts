@@ -1,4 +1,4 @@
-/** The time limit of a call applies until the last byte of its answer was received and sent. */
+/** Tests that the time limit of a call applies until the last byte of its answer was received and sent. */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
@@ -29,14 +29,14 @@ const trickle =
     }
   };
 
-/** Time limit of the calls that must end. A busy machine sends them within it. */
+/** Time limit of the calls that must time out. Even a busy machine sends the calls within it. */
 const TIMEOUT_MS = 1000;
 const BY_CALLER = { 'x-request-timeout': String(TIMEOUT_MS / 1000) };
 const BY_OPERATOR = { 'upstream.timeoutMs': String(TIMEOUT_MS) };
-/** Longer than a test may take: what waits for this limit fails. */
+/** Longer than a test may take, so that a test which waits for this limit fails. */
 const NO_TIMEOUT = { 'upstream.timeoutMs': '300000', 'http.answerBytesPerSecondMin': '0' };
 
-/** Time limits pass only when the test says so. Upstreams still write in real time. */
+/** Stops the timers: time limits pass only when the test says so. Upstreams still write in real time. */
 function stopClock(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   closeAfterTest({ close: () => vi.useRealTimers() });
@@ -91,9 +91,9 @@ describe('an upstream that trickles', () => {
 });
 
 describe('a caller that does not read its answer', () => {
-  /** More than the kernel buffers for one connection. */
+  /** More bytes than the kernel buffers for one connection. */
   const LARGE_BYTES = 7 * 1024 ** 2;
-  /** The proxy reads this answer whole, because the members of its envelope have another order. */
+  /** Sends an answer that the proxy must read whole, because the members of its envelope have another order. */
   const sendLarge: Script = (socket) =>
     answerLikeOdoo(socket, `{"result": "${'x'.repeat(LARGE_BYTES)}", "jsonrpc": "2.0", "id": 1}`);
   const sendForEver: Script = async (socket) => {
@@ -115,7 +115,8 @@ describe('a caller that does not read its answer', () => {
     { what: 'a batch', requests: [12] },
     { what: 'single calls on one connection', requests: Array<number>(12).fill(1) },
   ])('is disconnected within seconds although its whole answer is ready: $what', async ({ requests }) => {
-    // Enough time for the answers to be complete on a busy machine: a call that times out has a short answer.
+    // The time limit is long enough for the answers to be complete on a busy machine, because a call that times out has
+    // a short answer.
     const { proxy, upstream } = await startPair(sendLarge, { settings: { 'upstream.timeoutMs': '6000' } });
     const call = makeCall(upstream.url);
     const [first, ...more] = requests.map((size) => (size === 1 ? call : Array(size).fill(call)));
@@ -135,7 +136,7 @@ describe('a caller that does not read its answer', () => {
     async (_, more) => {
       const { proxy } = await startPair(sendLarge, { settings: BY_OPERATOR });
       const accepted = new Promise<Socket>((resolve) => proxy.app.server.server.once('connection', resolve));
-      // The answers repeat the origin, and together they are larger than the buffers of the kernel.
+      // The answers repeat the origin, so that together they are larger than the buffers of the kernel.
       const headers = {
         'content-type': 'text/plain',
         origin: `https://${'x'.repeat(7_000)}.example`,
@@ -169,7 +170,7 @@ test('a stop lets a caller that reads receive a complete answer', async () => {
   );
   const caller = startCaller(proxy, makeCall(upstream.url), { isPaused: true });
   await expect.poll(() => upstream.requests.length).toBe(1);
-  // The proxy has all of the answer. A call that still waits for it would end with the grace time.
+  // The proxy has received the whole answer. If the call still waited for it, the grace time would end it.
   await expect.poll(() => upstream.sockets.size).toBe(0);
   const stopped = proxy.close();
   caller.socket.resume();

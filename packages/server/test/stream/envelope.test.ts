@@ -1,4 +1,4 @@
-/** Envelopes of any form are recognised. Answers that must be read whole are read only up to a bound. */
+/** Tests that envelopes of any form are recognised. Answers that must be read whole are read only up to a bound. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
 import { type Framing, writeAnswer, writeForEver } from './framing.ts';

@@ -40,13 +40,13 @@ export function writeAnswer(socket: Socket, framing: Framing, body: Uint8Array |
   writeEnd(socket, framing);
 }
 
-/** Writes as fast as the peer reads, until the connection is closed. */
+/** Writes pieces as fast as the peer reads, until the connection is closed. */
 export async function writeForEver(socket: Socket): Promise<void> {
   const piece = Buffer.alloc(64 * 1024, 'x');
   while (!socket.destroyed) if (!socket.write(piece)) await untilWritable(socket);
 }
 
-/** Longer than a peer that reads takes to make room. */
+/** Longer than the time in which a peer that reads makes room. */
 const STALLED_MS = 150;
 
 /** Resolves once nothing more can be written to the sockets: all buffers on the way are full. */

@@ -1,4 +1,4 @@
-/** Answers of a batch that are complete before earlier ones are buffered up to a bound. */
+/** Tests that answers of a batch that are complete before earlier ones are buffered up to a bound. */
 import { expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { expectToStay } from '../time.ts';

@@ -1,6 +1,6 @@
 /**
- * A result or a file of 200 MB adds at most 32 MB to the memory of a warm process. The proxy runs in a process of its own, and the
- * kernel reports its peak memory.
+ * Tests that a result or a file of 200 MB adds at most 32 MB to the memory of a warm process. The proxy runs in a
+ * process of its own, and the kernel reports its peak memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -30,7 +30,9 @@ const ADDED_BYTES_MAX = 32 * MEBIBYTE;
 const RECORDS = makeRecords();
 const PIECES = RESULT_BYTES / RECORDS.length;
 
-/** How the upstream compresses. Each piece is compressed separately: in both formats, such pieces can be concatenated. */
+/**
+ * How the upstream compresses. Each piece is compressed separately: in both formats, such pieces can be concatenated.
+ */
 const PACKERS = {
   gzip: (bytes: Buffer) => gzipSync(bytes),
   zstd: (bytes: Buffer) => zstdCompressSync(bytes),
@@ -39,7 +41,7 @@ const PACKERS = {
 interface Plan {
   framing: Framing;
   packed: keyof typeof PACKERS | null;
-  /** Default: the records. */
+  /** By default, the records. */
   content?: Content;
 }
 
@@ -114,7 +116,7 @@ beforeAll(async () => {
     body: JSON.stringify({ name: 'test' }),
   });
   ({ key } = (await made.json()) as { key: string });
-  // V8's space for young objects, which the process has under load, grows to its maximum meanwhile (cli/v8-flags.ts).
+  // During these calls, V8's space for young objects grows to the maximum that it has under load (cli/v8-flags.ts).
   for (let round = 0; round < 40; round++)
     await Promise.all(Array.from({ length: 50 }, () => takeResult({})));
 });

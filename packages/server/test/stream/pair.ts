@@ -1,4 +1,4 @@
-/** A pair that is closed after its test, and the first bytes of the answers of Odoo and the proxy. */
+/** Starts a pair that is closed after its test, and has the first bytes of the answers of Odoo and the proxy. */
 import { closeAfterTest } from '../close-after-test.ts';
 import type { ProxyOptions } from '../harness.ts';
 import { type Pair, startPair as startOpenPair } from '../pair.ts';

@@ -1,4 +1,4 @@
-/** An answer is passed on as it arrives, and no faster than its caller reads it. */
+/** Tests that an answer is passed on as it arrives, and no faster than its caller reads it. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
@@ -35,7 +35,7 @@ describe.each<Framing>(['length', 'chunked', 'close'])('an answer framed by %s',
   });
 });
 
-/** Pieces at this distance arrive within the time for which the proxy waits for the rest of a short answer. */
+/** Time between two pieces. It is shorter than the time for which the proxy waits for the rest of a short answer. */
 const SHORTER_THAN_WAIT_MS = 5;
 /** Far more pieces than arrive while the proxy waits for the rest of a short answer. */
 const PIECES_MAX = 400;
@@ -122,7 +122,7 @@ test.each(['gzip', 'br', 'zstd'])('bytes compressed with %s are sent at once too
 
 describe('a caller that does not read', () => {
   const PIECE_BYTES = 64 * 1024;
-  /** On a busy machine it takes longer to compress the pieces than a caller may wait by default. */
+  /** On a busy machine, compressing the pieces takes longer than the time that a caller may take by default. */
   const PATIENT = { settings: { 'http.answerBytesPerSecondMin': '0' } };
   /** The maximum that the kernel buffers for two connections (tcp_rmem and tcp_wmem), plus our own buffers. */
   const BYTES_MAX = 2 * (32 + 4) * 1024 ** 2 + 4 * 1024 ** 2;

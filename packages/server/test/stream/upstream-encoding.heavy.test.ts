@@ -1,4 +1,7 @@
-/** Answers that a reverse proxy in front of Odoo compressed are decompressed completely, and bounded against bombs. */
+/**
+ * Tests that answers which a reverse proxy in front of Odoo compressed are decompressed completely, and bounded against
+ * bombs.
+ */
 import {
   brotliCompressSync,
   constants,
@@ -58,7 +61,7 @@ describe.each(Object.entries(COMPRESSORS))('%s', (_, [coding, pack]) => {
     const caller = startCaller(proxy, makeCall(upstream.url));
     const isWhole = (bytes: Buffer) => takeAnswer(bytes)?.isWhole === true;
     await Promise.race([caller.until(isWhole).catch(() => {}), caller.ended]);
-    // The first bytes may or may not be decompressed before the end of the answer is seen.
+    // It depends on timing whether the first bytes are decompressed before the end of the answer is noticed.
     if (isWhole(caller.received)) expect(takeAnswer(caller.received)?.status).toBe(502);
     else expect(await caller.ended).toBe('reset');
     caller.socket.destroy();

@@ -1,4 +1,4 @@
-/** Subscriptions in the admin API over HTTP, and what they show. Every answer is checked against its schema. */
+/** Tests subscriptions in the admin API over HTTP, and what they show. Every answer is checked against its schema. */
 import { afterEach, expect, test } from 'vitest';
 import { ODOO_SECRET, SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';

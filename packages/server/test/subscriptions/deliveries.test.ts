@@ -1,4 +1,4 @@
-/** What subscriptions send: content, signatures, order. */
+/** Tests what subscriptions send: content, signatures, order. */
 import { expect, test } from 'vitest';
 import { pause, pauseAtRandom } from '../time.ts';
 import { TAKE, watchOverlaps } from './receiver.ts';
@@ -49,7 +49,7 @@ test('begins now unless it is asked to begin with all records', async () => {
   expect(receiver.received[0]?.json.data.id).toBe(fresh);
   await odoo('write', [old], { email: 'x@example.com' });
   await expect.poll(() => receiver.received.at(-1)?.json.data.id).toBe(old);
-  // A transaction that was open when the subscription began.
+  // The transaction was open when the subscription began, so its record is sent when it commits.
   open.commit();
   await expect.poll(() => receiver.received.at(-1)?.json.data.id).toBe(late);
   expect(receiver.received).toHaveLength(3);
@@ -69,7 +69,7 @@ test.each([true, false])(
     await odoo('write', [sent], { name: 'Left' });
     await expect.poll(() => receiver.list('res.partner.left').length).toBe(1);
     expect(receiver.list('res.partner.left')[0]?.json.data.id).toBe(sent);
-    // It is back, and leaves once more.
+    // The record matches again, and leaves once more.
     await odoo('write', [sent], { name: 'Test back' });
     await expect.poll(() => receiver.list('res.partner.upserted').length).toBe(2);
     await odoo('write', [sent, other], { name: 'Left again' });

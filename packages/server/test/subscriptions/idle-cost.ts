@@ -15,7 +15,7 @@ import { pause } from '../time.ts';
 const TICKS_PER_SECOND = 100;
 const BETWEEN_CHANGES_MS = 300;
 const STARTED_MS = 10_000;
-/** Longer than the first readings after a start are spread over, and the second ones. */
+/** Longer than the time over which the first and the second readings after a start are spread. */
 const FIRST_READINGS_MS = 135_000;
 const [count = 1000, seconds = 60] = process.argv.slice(2).map(Number);
 const PROGRAM = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
@@ -71,7 +71,7 @@ async function measure(subscriptions: number) {
     { env: { ...process.env, ERP_PROXY_VAULT_MASTER_KEY: masterKey }, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   child.stdout.resume();
-  // The first readings after the start are over.
+  // Waits until the first readings after the start are over.
   await pause(subscriptions === 0 ? STARTED_MS : FIRST_READINGS_MS);
   const before = { ticks: readTicks(child.pid ?? 0), requests: sandbox.requests.total };
   await pause(seconds * 1000);

@@ -1,4 +1,4 @@
-/** Subscriptions to `key.ends`: notices before client keys end go to a webhook, once for all processes. */
+/** Tests subscriptions to `key.ends`: notices before client keys end go to a webhook, once for all processes. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -10,7 +10,7 @@ import { SHORT_TIMES } from './stage.ts';
 
 const DAY_MS = 86_400_000;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-/** 50 ms in these proxies. */
+/** The interval, which SHORT_TIMES shortens to 50 ms. */
 const INTERVAL = { interval_seconds: 5 };
 
 async function startStage(options: ProxyOptions = {}) {
@@ -35,7 +35,7 @@ async function startStage(options: ProxyOptions = {}) {
     passDays(days: number) {
       passedMs += days * DAY_MS;
     },
-    /** A key that ends in this number of days. */
+    /** Creates a key that ends in this number of days. */
     createKey: async (days: number, name = 'shop') =>
       (await proxy.app.keys.create({ name, expiresAt: Date.now() + passedMs + days * DAY_MS })).record,
     async subscribe(changes: object = {}) {
@@ -49,7 +49,7 @@ async function startStage(options: ProxyOptions = {}) {
       receiver.secrets.push(made.secret);
       return made;
     },
-    /** The first reading has noted what was due. */
+    /** Waits for the first reading, which has noted the notices that were due. */
     waitUntilRead: () =>
       expect.poll(async () => (await admin.getSubscription('ends')).read_at).not.toBe(null),
   };
@@ -98,7 +98,7 @@ test('a clock that goes back and forth repeats no notice', async () => {
   for (const [count, days] of [17, 11].entries()) {
     passDays(days);
     await expect.poll(() => receiver.received.length).toBe(count + 1);
-    // Before the notice, and after it again.
+    // The clock goes back to before the notice, and then past it again.
     for (const step of [-1.5, 1.5]) {
       passDays(step);
       await expectToStay(() => receiver.received.length, count + 1);
@@ -159,7 +159,7 @@ test('two processes send each notice once', async () => {
   stage.passDays(7);
   const ids = () => stage.receiver.received.map(({ json }) => json.data.id).sort();
   await expect.poll(ids).toEqual(keys.map(({ id }) => id).sort());
-  // The other one takes over, and knows what was sent.
+  // The other proxy takes over, and knows which notices were sent.
   const working = [stage.proxy, other].find(isLeading);
   await working?.close();
   const left = [stage.proxy, other].find((proxy) => proxy !== working)!;

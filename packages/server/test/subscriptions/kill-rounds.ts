@@ -17,22 +17,22 @@ const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
 const RECORDS = 5;
 const ANSWER_MS_MAX = 10;
 const BETWEEN_KILLS_MS_MAX = 150;
-/** Half a minute and more. */
+/** Number of checks in at least half a minute. */
 const CHECKS_MAX = 1500;
 
 export interface KillReport {
   seed: number;
   kills: number;
-  /** Writes in Odoo. */
+  /** Number of writes in Odoo. */
   versions: number;
   deliveries: number;
-  /** Deliveries that came again with the same `webhook-id`. */
+  /** Number of deliveries that came again with the same `webhook-id`. */
   repeated: number;
-  /** What was not as promised. */
+  /** Descriptions of everything that was not as promised. */
   faults: string[];
 }
 
-/** `storeUrl`: default a SQLite file. */
+/** `storeUrl`: by default, a SQLite file. */
 export async function runKillRounds(kills: number, seed: number, storeUrl?: string): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
   const url = storeUrl ?? `sqlite:${folder}/store.db`;
@@ -46,7 +46,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     await pauseAtRandom(random, ANSWER_MS_MAX);
     response.writeHead(random() < 0.1 ? 500 : 204).end();
   });
-  // Only creates the subscription: it does not work it.
+  // This proxy only creates the subscription: it delivers nothing.
   const settings = {
     'store.url': url,
     'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
@@ -75,7 +75,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     domain: [['name', 'like', 'Kill']],
     fields: ['name'],
     url: receiver.url,
-    // 50 ms in these proxies.
+    // The spawned proxies shorten the interval to 50 ms.
     interval_seconds: 250,
     start: 'all',
   });

@@ -1,5 +1,5 @@
 /**
- * A proxy in a process of its own that works the subscriptions of a store with short times, for tests that kill it.
+ * A proxy in a process of its own that delivers the subscriptions of a store with short times, for tests that kill it.
  * Prints `ready` once it serves.
  */
 import { createApp } from '../../src/app/app.ts';

@@ -11,7 +11,7 @@ export interface Received {
   path: string;
   headers: IncomingMessage['headers'];
   body: string;
-  /** The parsed body. */
+  /** The parsed body of the delivery. */
   // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
   json: any;
   /** Why the signature is not valid; null if it is. */
@@ -22,12 +22,12 @@ export type Answer = (response: ServerResponse, delivery: Received, index: numbe
 
 export interface Receiver {
   url: string;
-  /** In the order of their arrival. */
+  /** The deliveries in the order of their arrival. */
   received: Received[];
-  /** Requests that are being answered, now and at most. */
+  /** Number of requests that are being answered now, and the maximum so far. */
   running: number;
   runningMax: number;
-  /** Secrets whose signatures are valid. Empty: they are not checked. */
+  /** Secrets whose signatures are valid. Empty: signatures are not checked. */
   secrets: string[];
   answer: Answer;
   /** The records of deliveries of one type, in order. */
@@ -76,13 +76,13 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** More turns of the event loop than the end of a connection takes to be read. */
+/** More turns of the event loop than it takes until the end of a connection is read. */
 const TURNS_OF_END = 20;
 
 /**
  * Answers as `answer` says, and adds the record to `overlaps` if a second delivery of it arrives before the first one
- * ended. A sender closes the connection of an attempt that it gives up. A receiver that was paused reads that end and
- * the next attempt in one turn, in any order, so the end may come some turns later.
+ * has ended. A sender closes the connection of an attempt that it gives up. A receiver that was paused reads that end
+ * and the next attempt in one turn, in any order, so the end may come some turns later.
  */
 export function watchOverlaps(overlaps: number[], answer: Answer): Answer {
   const running = new Map<number, ServerResponse>();

@@ -1,4 +1,4 @@
-/** Receivers that fail: retries, what ends them, and that others do not notice. */
+/** Tests receivers that fail: retries, what ends them, and that other receivers do not notice. */
 import { createServer } from 'node:net';
 import type { SubscriptionView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const failed = async (receiver: Receiver, stage: Awaited<ReturnType<typeof start
   await expect.poll(async () => (await stage.show()).receiver.failures).toBeGreaterThan(0);
   return { view: await stage.show(), first: receiver.received[0] };
 };
-/** Milliseconds from the first failure to the next attempt. */
+/** The time from the first failure to the next attempt, in milliseconds. */
 const findDelayMs = ({ receiver }: SubscriptionView) =>
   Date.parse(receiver.retry_at ?? '') - Date.parse(receiver.failing_since ?? '');
 
@@ -121,7 +121,7 @@ test('410 disables at once, and a resume sends what waits', async () => {
 });
 
 test('a receiver that takes nothing for five days is disabled, and says so', async () => {
-  // Five days are 432 ms, and a retry follows after milliseconds.
+  // With these times, five days take 432 ms, and a retry follows after milliseconds.
   const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: 0.001 } });
   const { receiver, odoo, show, subscribe, admin } = stage;
   receiver.answer = refuseWith(503);
@@ -178,7 +178,7 @@ test.each([
   await stage.odoo('create', { name: 'Test one' });
   await stage.subscribe();
   const { view } = await failed(stage.receiver, stage);
-  // Never sooner than the schedule says, with a tenth at random, nor later than a day.
+  // The delay is not shorter than the schedule says, at most a tenth longer at random, and not longer than a day.
   expect(findDelayMs(view)).toBeGreaterThanOrEqual(delayMs);
   expect(findDelayMs(view)).toBeLessThanOrEqual(Math.min(1.1 * delayMs, 86_400_000));
 });
@@ -191,7 +191,7 @@ test('a receiver that cannot be reached: private address, TLS, no HTTP, closed p
   closeAfterTest(noHttp);
   const { port } = noHttp.address() as { port: number };
   await odoo('create', { name: 'Test one' });
-  // Refused at once, as far as that needs no DNS.
+  // These addresses are refused at once, without DNS where possible.
   for (const url of [
     'http://127.0.0.1:1/',
     'http://0x7f.1/',
@@ -255,7 +255,7 @@ test('each dead receiver is tried with one delivery at a time', async () => {
 test('a retry by hand sends what waits, and not while the subscription is paused', async () => {
   const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: ENDLESS_MS } });
   const { receiver, odoo, subscribe, admin } = stage;
-  // One is taken, so that the receiver is not away; the other one waits for its own retry.
+  // The receiver takes one delivery, so that it does not count as away; the other delivery waits for its own retry.
   const [bad, good] = [
     await odoo('create', { name: 'Test bad' }),
     await odoo('create', { name: 'Test good' }),
@@ -277,7 +277,7 @@ test('a retry by hand sends what waits, and not while the subscription is paused
 });
 
 test('a ping that is taken ends the wait for a retry', async () => {
-  // The ordinary retry comes too late for this test.
+  // With these times, the ordinary retry comes too late for this test.
   const stage = await startStage({ subscriptionTimes: { ...SHORT_TIMES, secondMs: ENDLESS_MS } });
   const { receiver, odoo, subscribe, admin, show } = stage;
   receiver.answer = refuseWith(500);

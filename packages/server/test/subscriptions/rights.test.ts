@@ -1,4 +1,6 @@
-/** Deliveries that are stored when the rights of their key change: what waits, is retried or replayed. */
+/**
+ * Tests deliveries that are stored when the rights of their key change: deliveries that wait, are retried or replayed.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { refuseWith, TAKE } from './receiver.ts';
@@ -19,14 +21,14 @@ async function subscribeByKey({ proxy, subscribe }: Stage, changes: Parameters<S
 
 const listUpserts = ({ receiver }: Stage) => receiver.list('res.partner.upserted');
 
-/** Ends the wait for a retry. Null: nothing was refused yet. */
+/** Ends the wait for a retry, and returns why the waiting delivery was refused. Null: it was not refused yet. */
 async function findRefusal({ admin }: Stage): Promise<string | null | undefined> {
   await admin.pingSubscription('contacts');
   const [waiting] = (await admin.listDeliveries('contacts', { state: 'waiting' })).items;
   return waiting?.failure;
 }
 
-/** Waits until what waits was tried once more. */
+/** Waits until the waiting deliveries were tried once more. */
 async function waitForAttempt({ admin }: Stage): Promise<void> {
   const count = async () => {
     const { items } = await admin.listDeliveries('contacts', { state: 'waiting' });
@@ -54,7 +56,7 @@ test.each<[string, Policy, RegExp]>([
   await odoo('create', { name: 'Test one', email: 'one@example.com' });
   await expect.poll(() => listUpserts(stage).length).toBeGreaterThan(0);
   await admin.updateKey(key, { policy: narrowed });
-  // An attempt that was checked before may still be sent.
+  // An attempt that was checked before the change may still be sent.
   await expect.poll(() => findRefusal(stage)).toMatch(reason);
   const sent = listUpserts(stage).length;
   receiver.answer = TAKE;
@@ -109,7 +111,7 @@ test('a field that Odoo computes from a denied one is not sent, nor without an a
   await waitForAttempt(stage);
   await admin.updateInstance('prod', { api_key: 'not-the-key' });
   await admin.updateKey(key.id, { policy: withoutPhoneCode });
-  // The reason of an attempt is logged, and a text of Odoo may hold values.
+  // The reason of an attempt is logged, so it must not have a text of Odoo, which may contain values.
   await expect.poll(() => findRefusal(stage)).toBe('Odoo answered access_denied.');
   expect(countSent()).toBe(before);
   await admin.updateInstance('prod', { api_key: sandbox.users.admin.apiKey });

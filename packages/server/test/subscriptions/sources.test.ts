@@ -1,4 +1,4 @@
-/** What keeps a subscription from reading: instance, field, model, key and its policy, Odoo. */
+/** Tests what keeps a subscription from reading: instance, field, model, key and its policy, Odoo. */
 import { expect, test } from 'vitest';
 import { expectToStay } from '../time.ts';
 import { SHORT_TIMES, startStage } from './stage.ts';
@@ -136,7 +136,7 @@ test('a pause reads and sends nothing, and nothing is missed', async () => {
     state: 'paused',
     reason: 'Maintenance',
   });
-  // A reading that had begun ends.
+  // Waits until a reading that had already begun has ended.
   await expect.poll(() => proxy.app.subscriptionWorker.states().reading).toBe(0);
   await odoo('create', { name: 'Test one' });
   await expectToStay(() => sandbox.requests.total, sandbox.requests.total);

@@ -1,4 +1,4 @@
-/** A proxy with a stored sandbox and the admin API, a receiver, and times short enough for tests. */
+/** Starts a proxy with a stored sandbox and the admin API, and a receiver, with times short enough for tests. */
 import type { NewSubscriptionView, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import type { Admin } from '../../src/admin/admin.ts';

@@ -1,4 +1,4 @@
-/** A worker of subscriptions, whose readings and deliveries a test makes up. */
+/** Starts a worker of subscriptions with readings and deliveries that a test defines. */
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../src/stores/ports/store.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
@@ -66,7 +66,8 @@ export function makeWorker(
     onError: (error) => errors.push(error),
     openSecrets: () => [],
     clock: Date.now,
-    // So little passes that no lease, claim or interval ends, and what became due first is first.
+    // Each call advances the clock by a microsecond, so that no lease, claim or interval ends, and times keep their
+    // order.
     nowMs: () => microseconds++ / 1000,
     random: () => 0.5,
     ...changes,

@@ -1,4 +1,4 @@
-/** Tokens of an identity provider on the routes of calls: accepted like keys, and refused like keys. */
+/** Tests tokens of an identity provider on the routes of calls: accepted like keys, and refused like keys. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -87,14 +87,14 @@ test('a token makes calls on every route of calls, within its policy', async () 
   for (const path of ['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo']) {
     expect((await ask(proxy, compatible, text, { path })).status).toBe(200);
   }
-  // The headers for keys take a token too.
+  // The headers for keys accept a token too.
   expect((await ask(proxy, read(), null, { 'x-proxy-api': text })).status).toBe(200);
   const batch = await ask(proxy, `[${read()},${read({ id: '2', action: '"unlink"' })}]`, text);
   expect(JSON.parse(batch.body.toString())).toMatchObject([
     { result: [{ id: 3 }] },
     { id: 2, error: { data: { type: 'policy_denied' } } },
   ]);
-  // Client keys work on.
+  // Client keys still work.
   expect((await proxy.post(read())).status).toBe(200);
 });
 
@@ -127,7 +127,7 @@ test('refused tokens get the same bytes as a refused key, and the log has the re
   };
   const answers: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(refused)) {
-    // Refusals of one address are slowed down.
+    // Each request has another address, because refusals of one address are slowed down.
     const address = { 'x-forwarded-for': `192.0.2.${Object.keys(answers).length}` };
     const { status, headers, body } = await ask(proxy, read(), text, { 'x-request-id': 'same', ...address });
     const { date: _, 'keep-alive': _alive, ...sent } = headers;
@@ -148,12 +148,12 @@ test('refused tokens get the same bytes as a refused key, and the log has the re
 
 const describeStranger = () => ({ sub: 'eve' });
 
-/** Those of keys/slowdown.ts. */
+/** The same values as in keys/slowdown.ts. */
 const FREE_FAILURES = 5;
 const FIRST_DELAY_MS = 250;
 
 test('refused tokens are slowed down as refused keys are', async () => {
-  // On this clock, no refusal is forgiven.
+  // The clock stands still, so that no refusal is forgiven.
   const { proxy, read, claims } = await start({}, {}, { nowMs: () => 1_000_000 });
   const forged = signToken(makeKey('other'), claims());
   for (let count = 0; count < FREE_FAILURES; count++) await ask(proxy, read(), forged);

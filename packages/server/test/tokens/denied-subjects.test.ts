@@ -1,4 +1,6 @@
-/** An administrator denies a subject: its tokens are refused in every process, until it is allowed again. */
+/**
+ * Tests that when an administrator denies a subject, its tokens are refused in every process until it is allowed again.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +19,7 @@ async function prepare() {
     'http.publicUrl': 'https://erp.example.com',
   };
   const token = signToken(makeKey('first'), makeClaims(issuer, Date.now()));
-  /** 400: the token is accepted, and the body is refused. */
+  /** The status of a request with the token. 400: the token is accepted, and the body is refused. */
   const statusAt = async (url: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return (await send(`${url}/api/erp/execute`, { method: 'POST', headers, body: '{}' })).status;

@@ -9,22 +9,22 @@ export interface SigningKey {
   kid: string;
   alg: string;
   privateKey: KeyObject;
-  /** As in the key set. */
+  /** The public key as in the key set. */
   jwk: Members;
 }
 
 export interface Issuer {
   url: string;
-  /** The keys in its key set. */
+  /** The keys in the issuer's key set. */
   keys: SigningKey[];
-  /** Paths that were asked. */
+  /** Paths of the requests so far. */
   asked: string[];
-  /** Answers in place of the issuer; null: the issuer answers. */
+  /** Answers requests in place of the issuer; null: the issuer answers. */
   answer: ((path: string) => { status: number; body: string } | null) | null;
   close(): void;
 }
 
-/** Keys take long to make, and tests change no key. */
+/** The keys made so far: making one takes long, and no test changes a key. */
 const made = new Map<string, SigningKey>();
 
 export function makeKey(kid: string, alg = 'RS256', bits = 2048): SigningKey {

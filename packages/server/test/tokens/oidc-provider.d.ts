@@ -1,4 +1,4 @@
-/** The part of oidc-provider that the tests use: it has no types. */
+/** Types for the part of oidc-provider that the tests use. The package has none. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

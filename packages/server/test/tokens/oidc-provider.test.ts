@@ -1,4 +1,4 @@
-/** Tokens of a real OpenID provider (oidc-provider): its discovery, its tokens, and a rotation of its keys. */
+/** Tests tokens of a real OpenID provider (oidc-provider): its discovery, its tokens, and a rotation of its keys. */
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { AUDIENCE, describeIssuer, makeKey, READER, type SigningKey } from './is
 
 const CLIENT = { client_id: 'shop', client_secret: 'secret of the shop' };
 
-/** The provider with this signing key. It prints notes about development. */
+/** Starts the provider with this signing key. It prints notes about development. */
 async function startProvider(first: SigningKey) {
   let current: Provider;
   const server = createServer((request, response) => current.callback()(request, response));
@@ -105,7 +105,7 @@ test('its tokens make calls, also after it has rotated its keys', async () => {
   expect(await ask(next)).toBe(200);
   expect(await ask(old)).toBe(200);
 
-  // It removes the old key: tokens that the key signed are refused after the next reading.
+  // The provider removes the old key: tokens signed with it are refused after the next reading of the keys.
   provider.rotate(second);
   time.nowMs += 600_000;
   await expect.poll(() => ask(old)).toBe(401);

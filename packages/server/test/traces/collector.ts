@@ -1,4 +1,4 @@
-/** For tests: a collector of OTLP over HTTP. Decodes JSON, and the members of protobuf that tests compare. */
+/** For tests: a collector of OTLP over HTTP. Decodes JSON, and of protobuf the members that tests compare. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -36,7 +36,7 @@ type Answer = (response: ServerResponse, index: number) => void;
 const ACCEPT: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
 
-/** `answer`: default: accepts the spans. Spans are collected whatever the answer is. */
+/** `answer`: by default, accepts the spans. Spans are collected whatever the answer is. */
 export async function startCollector(answer: Answer = ACCEPT): Promise<Collector> {
   const requests: Collector['requests'] = [];
   const spans: CollectedSpan[] = [];

@@ -1,4 +1,4 @@
-/** The SDK of OpenTelemetry is loaded only if traces are on. prom-client loads its small API in any case. */
+/** Tests that the SDK of OpenTelemetry is loaded only if traces are on. prom-client loads its small API in any case. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-/** A collector that is away, slow or refuses has no effect on calls. */
+/** Tests that a collector that is away, slow or refuses has no effect on calls. */
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -9,11 +9,11 @@ import { startCollector } from './collector.ts';
 
 const ENDPOINT = 'otel.endpoint';
 const TIMEOUT = 'otel.timeoutMs';
-/** For exports that must succeed, or be refused, on a busy machine. */
+/** Time limit for exports that must succeed, or be refused, even on a busy machine. */
 const MINUTE_MS = '60000';
-/** More than wait for an export at most. */
+/** More calls than the number of spans that can wait for an export. */
 const CALLS = 700;
-/** Enough for an export at once. */
+/** Enough calls for an immediate export. */
 const FEW = 100;
 
 async function callOften(settings: Record<string, string>, calls = CALLS) {

@@ -1,4 +1,4 @@
-/** docs/tracing.md: the spans of calls, as a collector receives them from the real exporter. */
+/** Tests docs/tracing.md: the spans of calls, as a collector receives them from the real exporter. */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, waitFor } from '../execute/expectations.ts';
@@ -17,7 +17,7 @@ const INTERNAL = 1;
 
 interface Traced extends Pair {
   collector: Collector;
-  /** Stops the proxy, which exports what waits. Returns all spans. */
+  /** Stops the proxy, which then exports all waiting spans. Returns all spans. */
   collect(): Promise<CollectedSpan[]>;
 }
 
@@ -161,7 +161,7 @@ test('a call that waits for a permit has a span for the wait', async () => {
   const letGo = Promise.withResolvers<void>();
   const traced = await startTraced(
     async (socket, _request, index) => {
-      // New credentials are tried by one call at first.
+      // At first, only one call tries new credentials, so it is answered at once.
       if (index > 0) await letGo.promise;
       answerLikeOdoo(socket, printResult('true'));
     },
@@ -216,7 +216,7 @@ test('failures are marked: of Odoo as errors, of the caller by their type only',
   expect(findSpan(spans, 'refused')).toMatchObject({ attributes: { 'error.type': 'parse_error' } });
 });
 
-/** Between answers of different duration. */
+/** The step by which the durations of answers differ. */
 const STEP_MS = 5;
 
 test('after any mix of calls, each span has ended, and its parent with it', async () => {

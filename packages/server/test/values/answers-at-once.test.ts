@@ -1,6 +1,6 @@
 /**
- * Answers that are converted at the same time keep their bytes, however the others end. The next read of any connection
- * overwrites the bytes of a read. fast-check prints the seed.
+ * Tests that answers which are converted at the same time keep their bytes, however other answers end. The next read of
+ * any connection overwrites the bytes of a read. fast-check prints the seed.
  */
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
@@ -22,11 +22,11 @@ const TYPES = JSON.stringify({
   when: { type: 'datetime' },
   name: { type: 'char' },
 });
-/** More than the operating system buffers for a caller that does not read. */
+/** Number of records that is more than the operating system buffers for a caller that does not read. */
 const MANY = 200_000;
 const print = (record: string, count = 4000) => `[${Array(count).fill(record).join(', ')}]`;
 
-/** The answers by the name of their records, so that bytes of another answer are noticed. */
+/** The answers, each with its name in its records, so that bytes of another answer are noticed. */
 const ANSWERS = {
   plain: print(printRecord('plain')),
   chunked: print(printRecord('a contact in chunks')),
@@ -61,7 +61,7 @@ const pair = await startPair(
 );
 afterAll(() => pair.close());
 
-/** Chunks of different sizes, of which a read has several or a part. */
+/** Sends chunks of different sizes, so that a read has several chunks or a part of one. */
 async function sendChunks(socket: Socket, text: string): Promise<void> {
   socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n');
   for (let at = 0, size = 10; at < text.length; at += size, size = (size * 7) % 30_011) {
@@ -72,7 +72,7 @@ async function sendChunks(socket: Socket, text: string): Promise<void> {
   socket.end('0\r\n\r\n');
 }
 
-/** On a database of its own, whose breaker may open. */
+/** A call on a database of its own, whose breaker may open. */
 const BROKEN = {
   keyword: { context: { broken: 1 } },
   erp_instance: { url: pair.upstream.url, db: 'broken', user_id: 2, api_key: 'upstream-key-0123456789' },

@@ -1,5 +1,5 @@
 /**
- * docs/values.md#writing: a policy checks the commands that are sent. A call with commands as objects is allowed
+ * Tests docs/values.md#writing: a policy checks the commands that are sent. A call with commands as objects is allowed
  * exactly if the same call in Odoo's own form is. fast-check prints the seed.
  */
 import type { Policy } from '@erp-proxy/contract';
@@ -25,7 +25,7 @@ const TYPES = {
 const LINKS = Object.keys(TYPES).filter((name) => name !== 'name');
 const MODELS = ['res.partner', 'project.task', 'sale.order'];
 
-/** Each names more methods of sensitive models than the one before it. */
+/** Each policy names more methods of sensitive models than the previous one. */
 const POLICIES: Policy[] = [
   {},
   { 'res.users': ['write'] },

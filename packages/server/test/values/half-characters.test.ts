@@ -1,4 +1,4 @@
-/** Half of a surrogate pair is no character: a call that has one is refused, and no text of ours is cut into one. */
+/** Tests lone surrogates: a call with one is refused, and the proxy never cuts a text between two surrogates. */
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { EACH_VERSION, startStage } from '../mcp/stage.ts';

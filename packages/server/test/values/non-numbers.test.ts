@@ -1,6 +1,6 @@
 /**
- * NaN and Infinity, which Odoo stores in floats and prints, although they are no JSON: null for callers of our own forms,
- * one clear error for plain calls, of any size.
+ * Tests NaN and Infinity, which Odoo stores in floats and prints, although they are no JSON: the proxy's own forms have
+ * null instead, and plain calls of any size get one clear error.
  */
 
 import { listNonNumbers, replaceNonNumbers } from '@erp-proxy/odoo/values';
@@ -21,7 +21,7 @@ const TYPES = {
   target: { type: 'float' },
   user_id: { type: 'many2one', relation: 'res.users' },
 };
-/** Texts that only look like it. */
+/** A text that only looks like such values. */
 const NAME = '"a \\"target\\": NaN, Infinity \\\\"';
 
 let pair: Pair;
@@ -82,7 +82,7 @@ test('texts that only look like it pass, in short and long answers', async () =>
   }
 });
 
-/** A request of a route that moves data. */
+/** Sends a request to a route that moves data. */
 const post = (route: 'export' | 'changes', members: object) =>
   send(`${pair.proxy.url}/api/erp/${route}`, {
     method: 'POST',
@@ -105,7 +105,7 @@ test('an export has null, and names the field', async () => {
 });
 
 test('the log names the field if a later page of an export has it', async () => {
-  // Odoo gives one record a page, as the first is too large to be read beside others.
+  // Odoo returns one record on each page, because the first record was too large for a page with several.
   let page = 0;
   pair = await startPair((socket, { body }) => {
     const isTypes = body.includes('"fields_get"');

@@ -1,4 +1,4 @@
-/** docs/values.md: when values are normalized, and what happens if the types of the fields are not known. */
+/** Tests docs/values.md: when values are normalized, and what happens if the types of the fields are not known. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { printCall } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -23,7 +23,7 @@ const BAD_TYPES =
 let pair: Pair;
 afterEach(() => pair.close());
 
-/** The upstream answers `fields_get` with `types`, and all else with `result`. */
+/** Opens an upstream that answers `fields_get` with `types`, and all other calls with `result`. */
 async function open({ types = () => printResult(JSON.stringify(TYPES)), result = RECORDS } = {}) {
   pair = await startPair((socket, { body }) => {
     const isTypes = body.includes('"fields_get"');

@@ -1,4 +1,4 @@
-/** Bodies that Odoo takes in some versions only, and mistakes that every version answers alike. */
+/** Tests bodies that only some versions of Odoo take, and mistakes that every version answers alike. */
 import { expect, test } from 'vitest';
 import { EACH_VERSION, startStage } from '../mcp/stage.ts';
 
@@ -25,7 +25,7 @@ test.each(EACH_VERSION)('one body of name_search serves %s over %s', async (vers
   }
   const all = await run({ limit: 3 }, ['', [['id', '>', 3]]]);
   expect(await run({ limit: 3, domain: [['id', '>', 3]] })).toEqual(all);
-  // Two domains are a mistake, which Odoo reports.
+  // A call with two domains is a mistake, which Odoo reports.
   const both = await run({ name: 'a', args: [], domain: [] });
   expect(both.error.data.type).toBe('arguments_invalid');
 });

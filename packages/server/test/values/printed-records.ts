@@ -1,4 +1,4 @@
-/** Random results in the form of Odoo, with what they become when their values are normalized. */
+/** Makes random results in Odoo's form, and the same results with normalized values. */
 
 import { type FieldTypes, type RecordShape, ResultConverter, type ResultForm } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * docs/values.md: values of every type of field are written and read back, over both protocols. fast-check prints the
- * seed.
+ * Tests docs/values.md: values of every type of field are written and read back, over both protocols. fast-check prints
+ * the seed.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -149,7 +149,7 @@ describe.each([
     await expectRoundTrips('ir.attachment', attachment);
     const { result: id } = await run('ir.attachment', 'create', [{ name: 'a', res_id: null, datas: null }]);
     const { result } = await run('ir.attachment', 'read', [[id], ['res_id', 'datas']]);
-    // Odoo reads an empty id of this type as 0, and a file without content as the empty text.
+    // Odoo reads an empty id of this type as 0, and a file without content as an empty text.
     expect(result).toEqual([{ id, res_id: 0, datas: '' }]);
   });
 
@@ -173,7 +173,7 @@ describe.each([
     );
   });
 
-  /** Records are created, read, written as they were read, and read again. */
+  /** Creates records, reads them, writes them as they were read, and reads them again. */
   async function expectRoundTrips(
     model: string,
     values: fc.Arbitrary<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /**
- * docs/values.md#writing: a value that has none of the documented forms is refused with its path, and nothing is sent.
- * Odoo would store something else without a word, or fail with an exception of Python.
+ * Tests docs/values.md#writing: a value that has none of the documented forms is refused with its path, and nothing is
+ * sent. Odoo would silently store something else, or fail with an exception of Python.
  */
 
 import { readDocument } from '@erp-proxy/json';
@@ -24,7 +24,7 @@ const FORMS = {
   badReference: ['"res.partner"', '"res.partner,0"', '"res.partner,x"', '",3"'],
   boolean: ['true'],
   id: ['5', '12345678901234567890'],
-  // Equal to an integer. Odoo takes it for one, but not as an id.
+  // Numbers equal to an integer. Odoo takes them for integers, but not as ids.
   float: ['20.0', '2e1'],
   integer: ['0', '-3'],
   fraction: ['1.5', '-1e-3'],
@@ -79,13 +79,13 @@ const FORMS = {
 } as const;
 type Form = keyof typeof FORMS;
 
-/** The forms that each type takes, beside null and false. */
+/** The forms that each type takes, in addition to null and false. */
 const TAKEN: Record<string, readonly Form[]> = {
   boolean: ['boolean'],
   char: ['text', 'day', 'time', 'badTime', 'reference', 'badReference'],
   text: ['text', 'day', 'time', 'badTime', 'reference', 'badReference'],
   html: ['text', 'day', 'time', 'badTime', 'reference', 'badReference'],
-  // Those of the groups of a user are integers.
+  // The selections of a user's groups have integers as values.
   selection: ['text', 'day', 'time', 'badTime', 'reference', 'badReference', 'id', 'float'],
   binary: ['text', 'day', 'time', 'badTime', 'reference', 'badReference'],
   integer: ['id', 'float', 'integer'],

@@ -1,4 +1,4 @@
-/** One call that needs an approval: what it would do, who asked, and the decision. */
+/** Shows one call that needs an approval: what it would do, who asked for it, and the decision. */
 import type { ApprovalDetails, ApprovalView, ConcernedRecords } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Group, Modal, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -34,7 +34,7 @@ export function ApprovalPage() {
   const { id } = approvalRoute.useParams();
   const path = `/approvals/${encodeURIComponent(id)}`;
   const { data, error } = useQuery({ ...readAdmin<ApprovalDetails>(path), refetchInterval: REFRESH_MS });
-  // While another approval loads, the one before is still there.
+  // While another approval loads, `data` is still the previous one.
   const approval = data?.id === id ? data : undefined;
   return (
     <>
@@ -101,7 +101,7 @@ function Details({ approval, path }: { approval: ApprovalDetails; path: string }
   );
 }
 
-/** The records that the call concerns, as they were when its caller asked. */
+/** Shows the records that the call concerns, in their state when the caller asked. */
 function Concerned({ parts, at }: { parts: readonly ConcernedRecords[]; at: string }) {
   const facts = parts.map((part) => {
     const texts = [...part.records.map(describeRecord), describeMore(part)].filter((text) => text !== '');
@@ -203,7 +203,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
     return (
       <>
         <Outcome approval={approval} />
-        {/* Somebody else was faster: the answer to the own attempt says so. */}
+        {/* If another administrator has decided first, the error says so. */}
         <ProblemAlert error={approve.error} onDismiss={approve.reset} />
         <ProblemAlert error={refuse.error} onDismiss={refuse.reset} />
       </>
@@ -306,7 +306,7 @@ function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
               description="The caller gets this text. The values of the call are deleted."
               placeholder="Cancel the invoice instead."
               value={reason}
-              // The reason is one line.
+              // A reason has one line only.
               onChange={({ currentTarget }) => setReason(currentTarget.value.replaceAll(/\s*\n\s*/g, ' '))}
               error={findFault(refuse.error, 'reason')}
               maxLength={500}

@@ -1,4 +1,4 @@
-/** Calls that wait for an administrator, and those that were decided. */
+/** Lists calls that wait for an administrator's decision, and decided ones. */
 import type { ApprovalView, Page } from '@erp-proxy/contract';
 import { Anchor, Group, Select, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

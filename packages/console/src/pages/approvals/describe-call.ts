@@ -1,4 +1,4 @@
-/** Says in one sentence what a call would do. Pure. */
+/** Describes a call in one sentence. Pure. */
 
 import type { ApprovalCall, ApprovalView, ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';
@@ -56,7 +56,7 @@ export function describePart({ part, field, model }: ConcernedRecords): string {
   return `${PARTS[part] ?? 'Records'}${from} (${clip(model)})`;
 }
 
-/** A record, with what its caller could read of it. */
+/** Prints a record with the fields that the caller could read. */
 export function describeRecord({ id, name, partner, order, state, stage }: ConcernedRecord): string {
   const told = Object.entries({ partner, order, state, stage }).flatMap(([member, text]) =>
     typeof text === 'string' ? [`${member} “${clip(text)}”`] : [],
@@ -65,7 +65,7 @@ export function describeRecord({ id, name, partner, order, state, stage }: Conce
   return name === null ? facts : `“${clip(name)}” (${facts})`;
 }
 
-/** What stands behind the records that are listed; empty if all are. */
+/** The text after the listed records; empty if all records are listed. */
 export function describeMore({ count, records }: ConcernedRecords): string {
   if (count === null) return 'The caller may not read which.';
   const more = count - records.length;
@@ -101,7 +101,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined: it is too long, or cannot be read. */
+/** Undefined if the text is too long, or is not JSON. */
 function readJson(text: string | undefined): unknown {
   if (text === undefined || text.length > TEXT_LENGTH_MAX) return undefined;
   try {

@@ -16,7 +16,7 @@ export const approvalsRoute = createRoute({
   path: '/approvals',
   validateSearch: (search: SearchValues) =>
     optional({
-      /** Absent: those that wait for a decision. */
+      /** Absent: shows the calls that wait for a decision. */
       state: readChoice(search['state'], [...APPROVAL_STATES, 'all']),
       cursor: readText(search['cursor']),
     }),

@@ -1,4 +1,4 @@
-/** What an administrative act changed, line by line. */
+/** Shows what an administrator changed, line by line. */
 
 import type { AuditActView } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
@@ -7,7 +7,7 @@ import { CopyText } from '../../parts/copy-text.tsx';
 import classes from './act-changes.module.css';
 import { type ComparedLine, compareTexts } from './compare-texts.ts';
 
-/** A page stays fast with any change: more is not drawn, but can be copied. */
+/** Maximum lines that are rendered, so that the page stays fast. All of them can be copied. */
 const LINES_MAX = 400;
 const LINE_LENGTH_MAX = 1_000;
 const SIGNS = { same: ' ', removed: '−', added: '+' } as const;
@@ -77,7 +77,7 @@ function Line({ line: { change, text } }: { line: ComparedLine }) {
   );
 }
 
-/** As lines. A member that was absent before or is so after the act has no JSON. */
+/** Prints a value as lines of text. A member that did not exist before or after the change has no JSON. */
 function printValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'none');
 }

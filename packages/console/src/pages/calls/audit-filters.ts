@@ -1,4 +1,6 @@
-/** The filters of a search of the audit: their names, how a URL holds them, and what the API and the command take. */
+/**
+ * The filters of an audit search: their names, their form in a URL, and their parameters in the API and the command.
+ */
 import {
   type AuditQuery,
   BUSINESS_ERRORS,
@@ -11,12 +13,12 @@ import { readChoice, readFlag, readText, type SearchValues } from '../../parts/s
 
 interface FilterDescription {
   label: string;
-  /** What to type, if it is not a choice. */
+  /** An example of what to type, for a filter without choices. */
   example?: string;
   choices?: readonly string[];
 }
 
-/** In the order of the menu. */
+/** All filters, in the order of the menu. */
 export const FILTERS = {
   outcome: {
     label: 'Outcome',
@@ -51,7 +53,7 @@ export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 
 export const KINDS = ['call', 'admin'] as const;
 
-/** Times that end now, in milliseconds. */
+/** Periods up to now, with their durations in milliseconds. */
 export const LAST = {
   '15m': { label: 'Last 15 minutes', durationMs: 15 * 60_000 },
   '1h': { label: 'Last hour', durationMs: 3_600_000 },
@@ -65,7 +67,7 @@ export type LastName = keyof typeof LAST;
 
 export const LAST_NAMES = Object.keys(LAST) as LastName[];
 
-/** What is searched for. */
+/** The values of all filters. */
 export type AuditSearch = Record<FilterName | 'since' | 'until', string | undefined> & {
   kind: (typeof KINDS)[number] | undefined;
   last: LastName | undefined;
@@ -86,7 +88,7 @@ export function readAuditSearch(values: SearchValues): AuditSearch {
   };
 }
 
-/** The search alone, without what else a URL of the page holds. */
+/** Only the search of a URL, without the page's other parameters. */
 export function pickSearch(values: AuditSearch): AuditSearch {
   return readAuditSearch(values);
 }
@@ -102,7 +104,7 @@ export function hasFilters(search: AuditSearch): boolean {
   return Object.values(search).some((value) => value !== undefined);
 }
 
-/** The command that searches for the same, without `npx erp-proxy`. */
+/** Prints the command for the same search, without `npx erp-proxy`. */
 export function printAuditCommand(verb: 'list' | 'export', { last, since, ...search }: AuditSearch): string {
   const options = Object.entries({ ...search, since: last ?? since }).flatMap(([name, value]) =>
     value === undefined ? [] : printOption(`--${name.replaceAll('_', '-')}`, value),
@@ -112,7 +114,7 @@ export function printAuditCommand(verb: 'list' | 'export', { last, since, ...sea
 
 function printOption(name: string, value: string | true): string {
   if (value === true) return name;
-  // A value that begins like an option would be taken for one.
+  // The form with `=`, because a value that begins with a dash would be read as an option.
   return value.startsWith('-') ? `${name}=${quoteIfNeeded(value)}` : `${name} ${quoteIfNeeded(value)}`;
 }
 

@@ -1,4 +1,4 @@
-/** All that the audit knows about one call or one administrative act. */
+/** Shows one record of the audit, of a call or of a change by an administrator. */
 import type { AuditActView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Code, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -71,7 +71,7 @@ function Call({ call }: { call: AuditCallView }) {
   );
 }
 
-/** Each member can be searched for, and leads to the page of its object. */
+/** Shows the members of a call. Each can be searched for, and links to the page of its object. */
 function CallMembers({ call }: { call: AuditCallView }) {
   const { instance, model, action, request_id: requestId } = call;
   const names = useKeyNames([call.key_id]);
@@ -169,7 +169,7 @@ function OpenLink({ target, children }: { target: string; children: string }) {
   );
 }
 
-/** What went wrong, and what to do. */
+/** Explains the outcome, and says what to do. */
 function Meaning({ call }: { call: AuditCallView }) {
   const explanation = explainOutcome(call.outcome);
   if (explanation === null) return null;
@@ -199,7 +199,7 @@ function Words({ text }: { text: string }) {
   );
 }
 
-/** How the time of the call is shared between Odoo and the proxy. */
+/** Shows how the time of the call is divided between Odoo and the proxy. */
 function Timing({ call: { total_ms: totalMs, upstream_ms: upstreamMs } }: { call: AuditCallView }) {
   const odooMs = Math.min(upstreamMs ?? 0, totalMs);
   const share = totalMs === 0 ? 0 : (odooMs / totalMs) * 100;
@@ -237,7 +237,7 @@ function Legend({ color, text }: { color: string; text: string }) {
   );
 }
 
-/** The calls of a batch end within its time limit, so that only this time is searched. */
+/** The time around a call in which the other calls of its batch are searched: they end within its time limit. */
 const BATCH_MS = 15 * 60_000;
 
 function Siblings({ call, requestId }: { call: AuditCallView; requestId: string }) {
@@ -352,7 +352,7 @@ function ExactTime({ time }: { time: string }) {
   );
 }
 
-/** The name that the key has now, above its id. */
+/** Shows the present name of the key, above its id. */
 function KeyName({ name }: { name: string | undefined }) {
   if (name === undefined) return null;
   return (
@@ -362,7 +362,7 @@ function KeyName({ name }: { name: string | undefined }) {
   );
 }
 
-/** A value that leads to all records with the same one. */
+/** A value with a link to all records that have the same value. */
 function Filterable({ name, value }: { name: FilterName; value: string | null }) {
   if (value === null) return <None />;
   return (

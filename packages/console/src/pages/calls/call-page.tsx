@@ -1,4 +1,4 @@
-/** One record of the audit by its number, or all records of a request by its id. */
+/** Shows one record of the audit by its number, or all records of a request by its id. */
 import type { AuditView, Page } from '@erp-proxy/contract';
 import { Divider, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

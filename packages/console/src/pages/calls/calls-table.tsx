@@ -1,4 +1,4 @@
-/** The rows of a search of the audit. */
+/** The result rows of an audit search. */
 
 import type { AuditCallView, AuditView } from '@erp-proxy/contract';
 import { clipText, cutText } from '@erp-proxy/contract';
@@ -53,14 +53,14 @@ function findKeyName(record: AuditView, names: KeyNames): string | undefined {
 
 interface RowProps {
   record: AuditView;
-  /** Undefined: not known. */
+  /** Undefined while the name is unknown. */
   keyName: string | undefined;
   isFresh: boolean;
   isSelected: boolean;
   onSelect: (seq: number) => void;
 }
 
-/** Drawn again only with the name of its key: a record does not change. */
+/** Memoized, because a record does not change: rendered again only when the name of its key arrives. */
 const Row = memo(function Row({ record, keyName, isFresh, isSelected, onSelect }: RowProps) {
   const { seq, time } = record;
   const open = (event: MouseEvent) => {
@@ -134,7 +134,7 @@ function Cells({ record, keyName }: Pick<RowProps, 'record' | 'keyName'>) {
   }
 }
 
-/** The key in full, for a cell that shows another text in its place. */
+/** The key in full, for the title of a cell that shows another text. */
 function describeKey({ key_id: keyId }: AuditCallView, name: string | undefined): string | undefined {
   if (keyId === null) return undefined;
   return name === undefined ? `Key ${keyId}` : `${cutText(name, TITLE_LENGTH_MAX)} (key ${keyId})`;
@@ -146,7 +146,7 @@ interface TextCellProps {
   children?: ReactNode;
 }
 
-/** Short names stay on one line, and the table scrolls. Long ones break anywhere. */
+/** Keeps a short name on one line, for which the table scrolls. A long one breaks anywhere. */
 function TextCell({ text, title, children }: TextCellProps) {
   const isShort = text.length <= SHORT_LENGTH_MAX;
   return (
@@ -162,6 +162,6 @@ function TextCell({ text, title, children }: TextCellProps) {
 }
 
 const SHORT_LENGTH_MAX = 40;
-/** The record beside the list has the whole text. */
+/** Longer texts are cut: the record beside the list has the whole text. */
 const TEXT_LENGTH_MAX = 120;
 const TITLE_LENGTH_MAX = 500;

@@ -10,7 +10,7 @@ const PAIRS_MAX = 1_000_000;
 
 interface Line {
   text: string;
-  /** What is compared. */
+  /** The part of the line that is compared. */
   key: string;
 }
 
@@ -29,12 +29,12 @@ export function compareTexts(from: string, to: string): ComparedLine[] {
   ];
 }
 
-/** Lines of JSON that differ only by the comma at their end are the same: it depends on what follows. */
+/** Splits a JSON text into lines. A comma at the end is not compared, because it depends on the next line. */
 function splitLines(text: string): Line[] {
   return text.split('\n').map((line) => ({ text: line, key: line.endsWith(',') ? line.slice(0, -1) : line }));
 }
 
-/** By the longest common subsequence. */
+/** Compares lines by their longest common subsequence. */
 function compareLines(old: readonly Line[], now: readonly Line[]): ComparedLine[] {
   if (old.length * now.length > PAIRS_MAX) return [...mark('removed', old), ...mark('added', now)];
   const width = now.length + 1;

@@ -1,4 +1,4 @@
-/** The meaning of the outcome of a call, and what to do about it: from the table of errors. Pure. */
+/** Explains the outcome of a call, and what to do about it, by the table of errors. Pure. */
 import {
   BUSINESS_ERRORS,
   type BusinessErrorRow,
@@ -9,12 +9,12 @@ import {
 } from '@erp-proxy/contract';
 
 export interface OutcomeExplanation {
-  /** What answered. */
+  /** Where the answer came from. */
   source: 'proxy' | 'Odoo';
   meaning: string;
-  /** Null: the meaning says it. */
+  /** What to do; null if `meaning` says it. */
   remedy: string | null;
-  /** Whether the same call may be sent again. */
+  /** Says whether the same call may be sent again. */
   retry: string;
 }
 
@@ -27,7 +27,7 @@ const RETRIES: Record<Retry, string> = {
   if_safe: 'The same call can be sent again if it only reads, or if it has not run.',
 };
 
-/** Null for `ok`, and for outcomes of other releases. */
+/** Null for `ok`, and for outcomes that only other releases have. */
 export function explainOutcome(outcome: string): OutcomeExplanation | null {
   if (Object.hasOwn(OF_PROXY, outcome)) {
     const { when, remedy, retry } = OF_PROXY[outcome] as ErrorRow;
@@ -38,7 +38,7 @@ export function explainOutcome(outcome: string): OutcomeExplanation | null {
   return { source: 'Odoo', meaning: dropLinks(when), remedy: null, retry: RETRIES[retry] };
 }
 
-/** The words of a text and the code in it, which backticks mark. */
+/** Splits a text into words and code, which is in backticks. */
 export function splitCode(text: string): { text: string; isCode: boolean }[] {
   return text
     .split('`')
@@ -46,7 +46,7 @@ export function splitCode(text: string): { text: string; isCode: boolean }[] {
     .filter((part) => part.text !== '');
 }
 
-/** Links lead to pages that stand beside the table in the documentation. */
+/** Removes links, which lead to pages of the documentation. */
 function dropLinks(text: string): string {
   return text.replaceAll(/ \(\[[^\]]*\]\([^)]*\)\)/g, '').replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 }

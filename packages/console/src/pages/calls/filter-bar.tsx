@@ -1,4 +1,4 @@
-/** What is searched for: kind, time, and filters as chips that can be changed and removed. */
+/** The inputs of an audit search: kind, time, and filters as chips that can be changed and removed. */
 import {
   ActionIcon,
   Button,
@@ -32,7 +32,7 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ search, onChange }: FilterBarProps) {
-  /** The filter whose value is asked for. */
+  /** The filter whose value is being typed or chosen. */
   const [edited, setEdited] = useState<FilterName | null>(null);
   return (
     <Group gap="xs" mb="sm" role="search" aria-label="Filters">
@@ -154,7 +154,7 @@ function ValueForm({ name, value, onSubmit }: ValueFormProps) {
         onChange={(choice) => onSubmit(choice ?? undefined)}
         searchable
         comboboxProps={{ withinPortal: false }}
-        // The keyboard moves through the options, not through an area that scrolls.
+        // Without a scroll area, which would get the keyboard's focus instead of the options.
         withScrollArea={false}
         styles={{ options: { maxHeight: 260, overflowY: 'auto' } }}
         data-autofocus
@@ -209,7 +209,7 @@ function TimeFilter({ search, onChange }: FilterBarProps) {
           { value: RANGE, label: isRange ? describeRange(search) : 'From … until …' },
         ]}
         value={isRange ? RANGE : (search.last ?? ANY_TIME)}
-        // Also called for the chosen option: a range can be changed.
+        // Also called if the same option is chosen again, so that a range can be changed.
         onOptionSubmit={choose}
       />
       <Modal opened={isAsking} onClose={() => setAsking(false)} title="Times of the records" size="sm">
@@ -274,7 +274,7 @@ function describeRange({ since, until }: AuditSearch): string {
     : `${printMoment(since)} – ${printMoment(until)}`;
 }
 
-/** The value of an input of type `datetime-local`. */
+/** Prints a time for an input of type `datetime-local`. */
 function toLocalInput(time: string | undefined): string {
   return time === undefined ? '' : printMoment(time).replace(' ', 'T');
 }

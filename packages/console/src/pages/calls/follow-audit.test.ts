@@ -4,7 +4,7 @@ import { type AskAudit, type Followed, followAudit, ROWS_MAX } from './follow-au
 
 const START = Date.parse('2026-03-31T12:00:00Z');
 
-/** An audit that grows: one record a millisecond. */
+/** An audit that grows by one record each millisecond. */
 function growAudit() {
   const audit = { count: 0, queries: [] as AuditQuery[] };
   const ask: AskAudit = async (query) => {

@@ -1,25 +1,28 @@
-/** Follows the newest records of the audit: what a further reading adds, and how many rows are kept. */
+/** Follows the newest records of the audit: adds the records of each further reading, and limits the number of rows. */
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 
-/** More rows would slow the page down. */
+/** Maximum rows: more would slow the page down. */
 export const ROWS_MAX = 500;
 const PAGE_ROWS = 100;
-/** Further pages are read for this many requests: more calls than that happen between two readings of a busy proxy. */
+/** Maximum requests of one reading. A busy proxy writes more records between two readings than one page has. */
 const REQUESTS_MAX = 6;
-/** Clocks of replicas differ, and records are written late. Only bounds what the store must scan. */
+/**
+ * Each reading starts this much before the previous one, because clocks of replicas differ, and records are written
+ * late.
+ */
 const OVERLAP_MS = 60_000;
 
 export interface Followed {
-  /** The newest first. */
+  /** Records, the newest first. */
   rows: readonly AuditView[];
-  /** When the proxy has answered, by its clock, in milliseconds since 1970. */
+  /** When the proxy answered, by its own clock, in milliseconds since 1970. */
   readAt: number;
 }
 
-/** Asks the API for one page, and tells when it answered by its own clock. */
+/** Asks the API for one page. `answeredAt`: the time of the answer by the proxy's clock. */
 export type AskAudit = (query: AuditQuery) => Promise<{ page: Page<AuditView>; answeredAt: number }>;
 
-/** Reads what is new. Without `before`, the newest page. */
+/** Reads new records, or, without `before`, the newest page. */
 export async function followAudit(
   ask: AskAudit,
   query: AuditQuery,

@@ -1,4 +1,4 @@
-/** The newest records as they are written. They hold still while a person reads or selects them. */
+/** The newest records as they are written. The rows do not move while a person reads or selects them. */
 import type { AuditView } from '@erp-proxy/contract';
 import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -18,7 +18,7 @@ interface LiveCallsProps {
 
 interface Shown {
   rows: readonly AuditView[];
-  /** The newest number before these rows came. */
+  /** The newest record number before these rows were shown: later ones are marked as new. */
   freshAfter: number | null;
 }
 

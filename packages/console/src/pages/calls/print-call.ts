@@ -1,7 +1,7 @@
 /** Prints members of records for lists. Pure. */
 import type { AuditCallView } from '@erp-proxy/contract';
 
-/** For example `res.partner.search_read`. */
+/** Prints the method, for example `res.partner.search_read`. */
 export function nameCall({ model, action }: Pick<AuditCallView, 'model' | 'action'>): string {
   return [model, action].filter((part) => part !== null).join('.') || '–';
 }

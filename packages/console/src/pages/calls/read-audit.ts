@@ -1,4 +1,4 @@
-/** Reading the audit through the cache: one page of a search, the newest records, one record. */
+/** Reads the audit through the cache: one page of a search, the newest records, or one record. */
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { send, sendRaw } from '../../api/send.ts';
@@ -21,12 +21,12 @@ export function readAuditPage(search: AuditSearch, cursor: string | undefined) {
         cursor,
       ),
     placeholderData: keepPreviousData,
-    // A search can be expensive. It is repeated when the person asks.
+    // Not repeated by itself, because a search can be expensive.
     refetchOnWindowFocus: false,
   });
 }
 
-/** Reads again every two seconds while the page is visible, and adds what is new. */
+/** Reads new records every two seconds while the page is visible, and adds them. */
 export function readNewestAudit(search: AuditSearch) {
   return queryOptions({
     queryKey: ['/audit', 'follow', search],
@@ -40,13 +40,13 @@ export function readNewestAudit(search: AuditSearch) {
         toAuditQuery(search, Date.now()),
         client.getQueryData<Followed>(queryKey),
       ),
-    // Following again begins with the newest page.
+    // Not cached: following again begins with the newest page.
     gcTime: 0,
     refetchInterval: FOLLOW_MS,
   });
 }
 
-/** Records do not change. */
+/** Never stale, because records do not change. */
 export function readAuditRecord(seq: number) {
   return queryOptions({
     queryKey: ['/audit', 'record', seq],

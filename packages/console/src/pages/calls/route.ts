@@ -9,14 +9,14 @@ export const callsRoute = createRoute({
   validateSearch: (search: SearchValues & SearchSchemaInput) => ({
     ...readAuditSearch(search),
     cursor: readText(search['cursor']),
-    /** True: follows the newest records. */
+    /** True to follow the newest records. */
     live: readFlag(search['live']),
     /** The number of the record that is shown beside the list. */
     record: readNumber(search['record']),
   }),
 });
 
-/** One record by its number, or the records of a request by its id. */
+/** Shows one record by its number, or the records of a request by its id. */
 export const callRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/calls/$id',

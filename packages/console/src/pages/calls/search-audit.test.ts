@@ -2,7 +2,7 @@ import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { PAGE_ROWS, searchAudit } from './search-audit.ts';
 
-/** An audit of 1,000 records of which the API scans 100 for each request. Every `distance`th record matches. */
+/** An audit of 1,000 records, of which the API scans 100 per request. Every `distance`th record matches. */
 function describeAudit(distance: number) {
   const queries: AuditQuery[] = [];
   const ask = async (query: AuditQuery): Promise<Page<AuditView>> => {

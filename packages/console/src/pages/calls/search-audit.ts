@@ -1,18 +1,18 @@
 /**
  * Searches the audit for one page of the console. The API scans a bounded part of the audit for each request, and may
- * return nothing although more follows: the search then goes on from there, for a bounded time.
+ * return nothing although further records match: the search then continues from there, for a limited time.
  */
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 
 export const PAGE_ROWS = 100;
-/** After this time, the page shows how far the search has come. */
+/** After this time, the page shows up to which time the audit was searched. */
 const SEARCH_MS_MAX = 2_000;
 
 export interface AuditSearchPage {
   items: AuditView[];
-  /** Continues the search; null: all of the audit was searched. */
+  /** The cursor to continue the search; null if the whole audit was searched. */
   next: string | null;
-  /** The time up to which the audit was searched; null: to its begin. */
+  /** The time back to which the audit was searched; null: to its beginning. */
   searchedTo: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** A trace id: to copy, and with a link once the person has said where traces are shown. */
+/** Shows a trace id to copy, with a link if the person has entered the address of a trace viewer. */
 import { ActionIcon, Anchor, Button, Popover, Stack, TextInput, Tooltip } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';

@@ -1,4 +1,4 @@
-/** The address of a trace in the viewer that the person has set for this browser. */
+/** Builds the address of a trace, from the template that the person has set for this browser. */
 
 const SETTING = 'erp-proxy.trace-url';
 export const TRACE_PLACE = '{trace_id}';
@@ -12,7 +12,7 @@ export function saveTraceTemplate(template: string): void {
   else localStorage.setItem(SETTING, template);
 }
 
-/** Null if the template is not the address of a page with the place for the id. */
+/** Null if the template is not a web address with the placeholder for the id. */
 export function printTraceUrl(template: string, traceId: string): string | null {
   if (!/^https?:\/\//i.test(template) || !template.includes(TRACE_PLACE)) return null;
   const address = template.replaceAll(TRACE_PLACE, encodeURIComponent(traceId));

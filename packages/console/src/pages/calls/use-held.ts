@@ -1,4 +1,4 @@
-/** Whether a person reads or selects what an element shows, so that it must not move. */
+/** Tells whether a person is reading or selecting the content of an element, so that it must not move. */
 import { type RefObject, useEffect, useState } from 'react';
 
 export function useHeld(element: RefObject<HTMLElement | null>): boolean {
@@ -12,7 +12,7 @@ export function useHeld(element: RefObject<HTMLElement | null>): boolean {
     const { signal } = ended;
     held.addEventListener('pointerenter', () => setOver(true), { signal });
     held.addEventListener('pointerleave', () => setOver(false), { signal });
-    // Only a focus that the keyboard moved: a click leaves one behind.
+    // Only if the keyboard moved the focus: a click leaves a focus behind, too.
     held.addEventListener('focusin', () => setFocus(held.querySelector(':focus-visible') !== null), {
       signal,
     });

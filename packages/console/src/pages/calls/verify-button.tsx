@@ -1,4 +1,4 @@
-/** Verifies the chain of the audit, and shows the head that proves it later. */
+/** Verifies the chain of the audit, and shows its head, against which a later state can be verified. */
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { Alert, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';

@@ -1,4 +1,4 @@
-/** An instance that is being written, as a form holds it. Pure. */
+/** The state of the form for an instance. Pure. */
 import {
   INSTANCE_DEFAULTS,
   type InstanceChanges,
@@ -9,7 +9,7 @@ import {
 } from '@erp-proxy/contract';
 import { isSame } from '../../parts/compare-members.ts';
 
-/** `api_key` empty: the stored one stays. */
+/** If `api_key` is empty, the stored one stays. */
 export interface InstanceDraft extends Required<Omit<InstanceInput, 'user_id' | 'certificates'>> {
   user_id: number | null;
   certificates: string;
@@ -45,7 +45,7 @@ export function toCheckInput(draft: InstanceDraft): InstanceCheckInput {
   return { ...pickCheckMembers(input), user_id: input.user_id };
 }
 
-/** What differs from `before`. The Odoo key is sent only if one was typed. */
+/** The members that differ from `before`. The Odoo key is included only if one was typed. */
 export function toInstanceChanges(before: InstanceDraft, draft: InstanceDraft): InstanceChanges {
   const { name: _, api_key, ...next } = toInstanceInput(draft);
   const stored: object = toInstanceInput(before);
@@ -55,7 +55,7 @@ export function toInstanceChanges(before: InstanceDraft, draft: InstanceDraft): 
   return { ...Object.fromEntries(changed), ...(api_key === '' ? {} : { api_key }) };
 }
 
-/** Changes after which another server could get the stored key, so that the proxy asks for it again. */
+/** Changes after which another server could get the stored key, so that the key must be typed again. */
 export function listRiskyChanges(before: InstanceDraft, draft: InstanceDraft): string[] {
   return [
     before.url === draft.url ? null : 'the address',

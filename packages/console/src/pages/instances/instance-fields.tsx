@@ -1,4 +1,4 @@
-/** The inputs of an instance. */
+/** Inputs for the members of an instance. */
 import {
   Alert,
   Button,
@@ -25,9 +25,9 @@ interface InstanceFieldsProps {
   draft: InstanceDraft;
   onChange: (members: Partial<InstanceDraft>) => void;
   error: Error | null;
-  /** False: the name cannot be changed any more, and the stored key stays if none is typed. */
+  /** False: the instance exists. Its name cannot be changed, and its key stays if none is typed. */
   isNew: boolean;
-  /** Why the key must be typed again; empty: it need not. */
+  /** The changes for which the key must be typed again; empty if there are none. */
   riskyChanges: readonly string[];
 }
 
@@ -199,7 +199,7 @@ function More({
   );
 }
 
-/** Why it could not be saved. Without a master key: which setting is missing. */
+/** Shows why the instance could not be saved. Without a master key, says which setting is missing. */
 export function InstanceProblem({ error, onDismiss }: { error: Error | null; onDismiss: () => void }) {
   const isSealed = error instanceof ProblemError && error.problem.status === 503;
   return (

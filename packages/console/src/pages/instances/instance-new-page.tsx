@@ -1,4 +1,4 @@
-/** Storing an Odoo server. It is checked first, step by step. */
+/** A page that stores an Odoo server after checking it step by step. */
 import type { InstanceView } from '@erp-proxy/contract';
 import { Button, Group, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
@@ -50,7 +50,7 @@ export function NewInstancePage() {
               draft={draft}
               onChange={(members) => {
                 setDraft({ ...draft, ...members });
-                // What was found is about another server.
+                // The found checks do not apply to the changed server.
                 if (!examination.isRunning) examination.reset();
               }}
               error={create.error ?? examination.error}

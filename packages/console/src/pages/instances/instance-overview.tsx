@@ -1,4 +1,4 @@
-/** What is known about an instance, whether calls work, and how it was used. */
+/** Shows the facts of an instance, whether calls to it work, and its use. */
 import type { InstanceView } from '@erp-proxy/contract';
 import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';

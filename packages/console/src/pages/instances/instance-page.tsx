@@ -1,4 +1,4 @@
-/** One stored Odoo server. */
+/** The page of one stored Odoo server. */
 import { type InstanceView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -21,7 +21,7 @@ export function InstancePage() {
   const { name } = instanceRoute.useParams();
   const path = `/instances/${encodeURIComponent(name)}`;
   const { data, error } = useQuery(readAdmin<InstanceView>(path));
-  // While another instance loads, the one before is still there.
+  // While another instance loads, `data` is still the previous one.
   const instance = data?.name === name ? data : undefined;
   return (
     <>
@@ -49,7 +49,7 @@ function Parts({ current, path }: CurrentProps) {
   return (
     <Tabs
       value={tab}
-      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      // Forms in hidden panels stay mounted: they keep their input, and ask before the page is left.
       keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({

@@ -1,4 +1,4 @@
-/** Changing a stored instance. With a new key, the server is checked before anything is saved. */
+/** The form that changes a stored instance. If a new key is given, the server is checked before anything is saved. */
 import type { InstanceView } from '@erp-proxy/contract';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { FormEvent } from 'react';
@@ -23,7 +23,7 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
   const hasKey = draft.api_key !== '';
   const save = useAct<InstanceView>(['/instances'], (saved) => {
     edited.reset(saved);
-    // Without the key, only the stored instance can be checked.
+    // Without a typed key, only the saved instance can be checked.
     if (!hasKey) void examination.run({ method: 'POST', path: `${path}/check` });
   });
   const request = (ifMatch: string): AdminRequest => ({

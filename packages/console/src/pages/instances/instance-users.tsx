@@ -7,12 +7,12 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 
 const SHOWN_MAX = 20;
 
-/** The subscriptions that read from an instance. */
+/** Lists the subscriptions that read from an instance. */
 export function InstanceUsers({ name }: { name: string }) {
   const { data, error } = useQuery(readAllAdmin<SubscriptionView>('/subscriptions', { search: name }));
   if (error !== null) return <ProblemAlert error={error} />;
   if (data === undefined) return <Searching />;
-  // The search finds the name in other members, too.
+  // Needed because the search also finds the name in other members.
   const users = data.items.filter(({ instance }) => instance === name);
   if (users.length === 0) return data.isWhole ? null : <Cut />;
   return (

@@ -3,7 +3,7 @@ import { Group, Text } from '@mantine/core';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 
-/** Whether the Odoo key of an instance still works, and for how long. */
+/** Shows whether the Odoo key of an instance still works, and for how long. */
 export function OdooKeyState({ odooKey }: { odooKey: InstanceKeyView }) {
   const { state, expires_at, rotate, failure } = odooKey;
   return (

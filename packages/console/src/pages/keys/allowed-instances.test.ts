@@ -10,7 +10,7 @@ test.each([
   [['*-*'], ['a-test', 'prod-eu']],
   [['p*d'], ['prod']],
   [['prod*prod'], []],
-  // The list of stored instances is one page.
+  // A name need not be in the list of stored instances, which is only one page of them.
   [
     ['elsewhere', '*-test'],
     ['elsewhere', 'a-test'],

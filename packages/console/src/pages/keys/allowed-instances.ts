@@ -2,7 +2,7 @@
 import { compileGlob } from '@erp-proxy/contract';
 import type { ReadDraft } from './policy-draft.ts';
 
-/** In the order of `stored`. Names without `*` come first, whether or not they are among `stored`. */
+/** Names in the order of `stored`, after names without `*`, which are listed whether or not they are in `stored`. */
 export function listAllowedInstances(read: ReadDraft, stored: readonly string[]): string[] {
   const patterns = 'policy' in read && Array.isArray(read.policy?.instances) ? read.policy.instances : [];
   const texts = patterns.filter((pattern) => typeof pattern === 'string' && pattern !== '');

@@ -1,4 +1,4 @@
-/** Whether a draft of a policy allows a call. Nothing is sent to Odoo. */
+/** Shows whether a draft of a policy allows a call. Nothing is sent to Odoo. */
 import type { Explanation, StarMeaning } from '@erp-proxy/contract';
 import { Alert, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -127,7 +127,7 @@ function Verdict({
   );
 }
 
-/** Closed at first: on most models, `*` stands for some dozen methods. */
+/** Folded at first, because `*` stands for some dozen methods of most models. */
 function Star({ meaning: { methods, left_out: leftOut } }: { meaning: StarMeaning }) {
   return (
     <Text size="xs" component="details">
@@ -158,7 +158,7 @@ function printExample(instance: string): string {
   });
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined if the text is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,7 +1,7 @@
-/** Describes policies in a few words. Pure. */
+/** Summarizes policies in a few words. Pure. */
 import type { KeyView } from '@erp-proxy/contract';
 
-/** For the list of keys: what a key may do at most. */
+/** A summary for the list of keys: the most that a key may do. */
 export function describePolicy(policy: KeyView['policy']): string {
   if (policy === null) return 'none: it may do everything';
   if ('unreadable' in policy) return 'unreadable: it makes no call';

@@ -1,4 +1,4 @@
-/** One rule for the fields of a model. */
+/** An input for one rule about the fields of a model. */
 import type { FieldRule } from '@erp-proxy/contract';
 import { Group, Select, TagsInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -11,7 +11,7 @@ const OPTIONS_MAX = 60;
 interface FieldRuleInputProps {
   rule: FieldRule;
   model: string;
-  /** Completes names of fields; null: no server is asked. */
+  /** The server that completes names of fields; null: none. */
   server: OdooServer | null;
   onChange: (rule: FieldRule) => void;
 }

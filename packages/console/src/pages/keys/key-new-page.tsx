@@ -1,4 +1,4 @@
-/** Creating a client key. */
+/** A page that creates a client key. */
 import type { NewKeyView } from '@erp-proxy/contract';
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';

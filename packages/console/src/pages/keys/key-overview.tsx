@@ -1,4 +1,4 @@
-/** What is known about a key, how it was used, and its name and end to change. */
+/** Shows the facts of a key and its use, with inputs for its name and its end. */
 import type { KeyView } from '@erp-proxy/contract';
 import { Button, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -135,7 +135,7 @@ function Settings({ current, path }: KeyOverviewProps) {
   );
 }
 
-/** The other keys of the client. The list of keys is searched by name, which a rotation keeps. */
+/** Shows the keys of the same client. Finds them by name, which a rotation keeps. */
 function Rotations({ current }: { current: KeyView }) {
   const { data, error } = useQuery(readAllAdmin<KeyView>('/keys', { name: current.name }));
   const keys = data?.items.filter(({ client_id }) => client_id === current.client_id) ?? [];

@@ -1,4 +1,4 @@
-/** One client key: what it may do, how it is used, and its end. */
+/** The page of one client key: its rights, its use, and its end. */
 import { type KeyView, type NewKeyView, printVersionTag, tagVersion } from '@erp-proxy/contract';
 import { Button, Group, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ export function KeyPage() {
   const { id } = keyRoute.useParams();
   const path = `/keys/${encodeURIComponent(id)}`;
   const { data, error } = useQuery(readAdmin<KeyView>(path));
-  // While another key loads, the one before is still there.
+  // While another key loads, `data` is still the previous one.
   const key = data?.id === id ? data : undefined;
   return (
     <>
@@ -53,7 +53,7 @@ function Parts({ current, path }: { current: KeyView; path: string }) {
   return (
     <Tabs
       value={tab}
-      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      // Forms in hidden panels stay mounted: they keep their input, and ask before the page is left.
       keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({ search: { tab: KEY_TABS.find((name) => name === value && name !== 'overview') } })

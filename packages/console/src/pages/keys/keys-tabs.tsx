@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 
-/** Leads from the keys to the denied subjects, and back. */
+/** Tabs that switch between keys and denied subjects. */
 export function KeysTabs({ value }: { value: 'keys' | 'subjects' }) {
   const navigate = useNavigate();
   return (

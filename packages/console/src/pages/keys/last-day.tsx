@@ -1,4 +1,4 @@
-/** What the real calls of the last day would have met under a draft of a policy. */
+/** Shows what a draft of a policy would have meant for the real calls of the last day. */
 import type { ComparedCalls, PolicyComparison } from '@erp-proxy/contract';
 import { Anchor, Badge, Button, Group, List, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';

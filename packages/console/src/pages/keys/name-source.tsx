@@ -1,4 +1,4 @@
-/** Chooses the instance whose models and fields complete a policy. */
+/** Chooses the instance whose models and fields are offered while a policy is written. */
 import type { InstanceView, Page } from '@erp-proxy/contract';
 import { Group, Loader, Select, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';

@@ -1,23 +1,23 @@
-/** A policy that is being written: its text, whether or not it can be read. Pure. */
+/** The state of a policy while it is written: its text, whether or not it is valid. Pure. */
 import type { KeyView, Policy } from '@erp-proxy/contract';
 import { printJson } from '../../parts/print-json.ts';
 
 export interface PolicyDraft {
-  /** False: the key has no policy. The text is kept for those who change their mind. */
+  /** False if the key has no policy. The text is kept in case the person changes their mind. */
   isRestricted: boolean;
   text: string;
 }
 
-/** Members to set. Undefined: to remove. */
+/** Members to set, or to remove if undefined. */
 export type PolicyMembers = { [Name in keyof Policy]?: Policy[Name] | undefined };
 
 export type ReadDraft = { policy: Policy | null } | { mistake: string };
 
 export function createDraft(policy: KeyView['policy']): PolicyDraft {
   if (policy === null) return { isRestricted: false, text: '' };
-  // A policy that cannot be read is replaced by a new one.
+  // The draft begins empty, because an unreadable policy is replaced by a new one.
   if ('unreadable' in policy) return { isRestricted: true, text: '' };
-  // Readers ask first for the servers.
+  // The servers come first, because readers look for them first.
   const { instances, origins, dbs, ...rest } = policy;
   return { isRestricted: true, text: printJson({ instances, origins, dbs, ...rest }) };
 }
@@ -37,7 +37,7 @@ export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
   return { policy: value as Policy };
 }
 
-/** The draft with some members set. Those that are undefined, empty or false are removed. */
+/** Sets some members of a policy. Removes those that are undefined, empty or false. */
 export function setMembers(policy: Policy, members: PolicyMembers): PolicyDraft {
   const kept = Object.entries({ ...policy, ...members }).filter(
     ([name, value]) => name === 'models' || !(name in members) || !isEmpty(value),
@@ -51,13 +51,13 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** The instance of an example call: one that the policy allows. */
+/** An instance for an example call, one that the policy allows if possible. */
 export function chooseInstance(read: ReadDraft, stored: readonly string[]): string {
   const patterns = 'policy' in read && Array.isArray(read.policy?.instances) ? read.policy.instances : [];
   return patterns.find((pattern) => !String(pattern).includes('*')) ?? stored[0] ?? 'prod';
 }
 
-/** The JSON of a policy may have anything in the place of a list or an object. */
+/** Reads a list of texts. The JSON of a policy can have any value in its place. */
 export function readTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }

@@ -1,4 +1,6 @@
-/** Writing a policy: as JSON or by a form, with what it would do with a call and with those of the last day. */
+/**
+ * Edits a policy, as JSON or by a form. Shows what it would mean for a given call and for the calls of the last day.
+ */
 import type { Explanation, InvalidMember } from '@erp-proxy/contract';
 import { Alert, Button, Group, Radio, SimpleGrid, Stack, Tabs, Text, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -20,9 +22,9 @@ import { useLiveNames } from './use-live-names.ts';
 interface PolicyEditorProps {
   draft: PolicyDraft;
   onChange: (draft: PolicyDraft) => void;
-  /** Why it could not be saved. */
+  /** Why the policy could not be saved. */
   error: Error | null;
-  /** The client whose calls the draft is compared with; null: those of all clients. */
+  /** The client with whose calls the draft is compared; null: those of all clients. */
   clientId: string | null;
 }
 
@@ -135,7 +137,7 @@ function Faults({ faults }: { faults: readonly InvalidMember[] }) {
 }
 
 const PATH = /^policy\.?/;
-/** Any call: only the policy is checked. */
+/** A placeholder: only the policy is checked. */
 const ANY_CALL = {
   id: 1,
   action: 'read',
@@ -144,7 +146,7 @@ const ANY_CALL = {
   erp_instance: { name: 'any' },
 };
 
-/** The faults of the draft, as the proxy finds them while it is written. */
+/** The faults of the draft, which the proxy checks while it is written. */
 function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {
   const [settled] = useDebouncedValue(draft, 350);
   const read: ReadDraft = readDraft(settled);
@@ -157,7 +159,7 @@ function useFaults(draft: PolicyDraft, error: Error | null): InvalidMember[] {
     enabled: settled.isRestricted && 'policy' in read,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Until the draft is checked again, the faults of the last attempt to save are shown.
+  // Until the new check has ended, shows the faults of the last attempt to save.
   return listFaults(found ?? error);
 }
 

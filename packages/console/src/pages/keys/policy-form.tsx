@@ -1,4 +1,4 @@
-/** A form for the members of a policy that most keys have. The JSON beside it has all. */
+/** A form for the members that most policies have. The JSON beside it has all members. */
 import type { FieldRule, Policy } from '@erp-proxy/contract';
 import {
   ActionIcon,
@@ -31,7 +31,7 @@ import type { KnownNames } from './suggest-policy.ts';
 interface PolicyFormProps {
   read: ReadDraft;
   known: KnownNames;
-  /** Completes names of fields; null: no server is asked. */
+  /** The server that completes names of fields; null: none. */
   server: OdooServer | null;
   onChange: (draft: PolicyDraft) => void;
 }
@@ -241,7 +241,7 @@ function ByModel<Value>({
             value={added}
             onChange={setAdded}
             onKeyDown={(event) => {
-              // With an option in focus, Enter takes it over into the input.
+              // If an option has the focus, Enter only puts it into the input.
               const hasOption = event.currentTarget.getAttribute('aria-activedescendant');
               if (event.key === 'Enter' && !hasOption) add();
             }}

@@ -1,4 +1,4 @@
-/** The policy of a stored key, to change. */
+/** The form that changes the policy of a stored key. */
 import type { KeyView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';
@@ -62,7 +62,7 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
   );
 }
 
-/** The members of a draft as the page names them. */
+/** The names that the page gives to the members of a draft. */
 const MEMBERS: Record<string, string> = { text: 'policy', isRestricted: 'has a policy' };
 
 function toDraft({ policy }: KeyView) {

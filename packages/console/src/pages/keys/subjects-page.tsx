@@ -1,4 +1,4 @@
-/** Subjects of identity providers whose tokens are refused. */
+/** Lists subjects of identity providers whose tokens are refused. */
 import type { DeniedSubjectView, Page } from '@erp-proxy/contract';
 import { Button, Group, Table, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** What completion offers in the JSON of a policy. Pure. */
+/** Suggestions for completion in the JSON of a policy. Pure. */
 import type { DataRoute, Policy } from '@erp-proxy/contract';
 import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/json-editor.tsx';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
@@ -7,12 +7,12 @@ import type { FieldTable } from '../../parts/odoo-fields.ts';
 export interface KnownNames {
   instances: readonly string[];
   models: readonly string[];
-  /** Labels of models, as far as they are known. */
+  /** Known labels of models, by name. */
   labels: Readonly<Record<string, string>>;
   actions: readonly string[];
 }
 
-/** One line for each member. A member that is missing here is an error of the compiler. */
+/** A description of each member. The compiler reports a missing one. */
 const MEMBERS: Record<keyof Policy, string> = {
   instances: 'names of stored instances',
   models: 'models and their methods',
@@ -57,7 +57,7 @@ const FLAGS: readonly string[] = [
 ] satisfies (keyof Policy)[];
 const BY_MODEL: readonly string[] = ['models', 'approve', 'unattended', 'fields'] satisfies (keyof Policy)[];
 
-/** Models and methods that most integrations use, beside those that were called. */
+/** Models that most integrations use, suggested in addition to those that were called. */
 export const COMMON_MODELS = [
   'res.partner',
   'res.users',
@@ -98,14 +98,14 @@ export const COMMON_ACTIONS = [
   '*',
 ];
 
-/** The model whose fields belong at the place; null: it takes no fields. */
+/** The model whose fields are expected at the place; null if none are. */
 export function findFieldsModel({ expects, path }: JsonPlace): string | null {
   const [member, model, kind] = path;
   const isList = member === 'fields' && path.length === 4 && (kind === 'allow' || kind === 'deny');
   return isList && expects === 'value' && typeof model === 'string' ? model : null;
 }
 
-/** `fields`: those of the model of {@link findFieldsModel}. */
+/** `fields`: the fields of the model that {@link findFieldsModel} returned. */
 export function suggestPolicy(
   { expects, path }: JsonPlace,
   known: KnownNames,

@@ -10,8 +10,8 @@ const GROUPS_MAX = 100;
 const DAYS = 30;
 
 /**
- * Names to choose from: stored instances, what was called in the last days, and methods of Odoo. `live`: models of the
- * server that was chosen.
+ * Names to choose from: stored instances, models and methods of recent calls, and known methods of Odoo. `live`: models
+ * of the chosen server.
  */
 export function useKnownNames(live: LiveNames['models']): KnownNames {
   const [since] = useState(() => addDays(-DAYS).slice(0, 10));

@@ -1,6 +1,6 @@
 /**
- * Models and fields of an instance that the person has chosen. Without one, no server is asked. The calls are made by
- * the administrator: the policy that is being written does not restrict them.
+ * Models and fields of the instance that the person has chosen. If none is chosen, no server is asked. The calls are
+ * the administrator's own, so the policy that is being written does not restrict them.
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
@@ -10,11 +10,11 @@ import { type OdooServer, readAllModels, readFields } from '../../parts/odoo-que
 const NO_MODELS: LiveNames['models'] = {};
 
 export interface LiveNames {
-  /** The chosen instance; null: none. */
+  /** The chosen instance; null if none is chosen. */
   server: OdooServer | null;
-  /** Labels by technical name. Empty until they have arrived. */
+  /** Labels by technical name. Empty until the server has answered. */
   models: Readonly<Record<string, string>>;
-  /** Fields of a model; none if it does not exist, is a pattern, or the server does not answer. */
+  /** Returns the fields of a model; none if it does not exist, is a pattern, or the server does not answer. */
   findFields: (model: string) => Promise<FieldTable>;
   isLoading: boolean;
   error: Error | null;
@@ -40,7 +40,7 @@ export function useLiveNames(instance: string | null): LiveNames {
       try {
         return await queryClient.fetchQuery(readFields(server, model));
       } catch {
-        // Completion then offers nothing. Why the server does not answer is shown beside its name.
+        // Without fields, completion offers nothing. The page shows beside the server's name why it does not answer.
         return {};
       }
     },

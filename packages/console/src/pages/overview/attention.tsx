@@ -1,4 +1,4 @@
-/** What needs an administrator, each with a link to the page that mends it. */
+/** Lists what needs an administrator, each item with a link to the page where it can be fixed. */
 import type { AttentionItem, AttentionView } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -12,7 +12,7 @@ import { Time } from '../../parts/time.tsx';
 import { findMendLink, printTarget } from './mend-link.ts';
 
 const REFRESH_MS = 15_000;
-/** The worst come first. */
+/** Maximum items that are shown, the worst first. */
 const ITEMS_SHOWN = 6;
 const COLORS = { critical: 'red', warning: 'orange', info: 'blue' } as const;
 

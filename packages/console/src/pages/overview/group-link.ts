@@ -1,4 +1,4 @@
-/** The search for the calls of a group of the statistics. Pure. */
+/** Builds the audit search for the calls of a statistics group. Pure. */
 import type { StatisticsDimension } from '@erp-proxy/contract';
 
 export function findGroupSearch(by: StatisticsDimension, name: string): Record<string, string> {
@@ -6,7 +6,7 @@ export function findGroupSearch(by: StatisticsDimension, name: string): Record<s
     case 'key':
       return { client_id: name };
     case 'instance':
-      // A call with its own credentials has the address of its server as its instance.
+      // For a call with its own credentials, the name of the instance is the address of the server.
       return name.includes('://') ? { upstream: name } : { instance: name };
     default:
       return { [by]: name };

@@ -2,7 +2,7 @@ import { ATTENTION_KINDS, type AttentionKind } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { findMendLink, printTarget } from './mend-link.ts';
 
-/** As the API names the targets of each kind. */
+/** Targets in the form in which the API names them, by kind. */
 const TARGETS: Record<AttentionKind, string> = {
   check_failed: 'check store',
   breaker_open: 'upstream https://odoo.example.com shop',
@@ -35,7 +35,7 @@ test.each(ATTENTION_KINDS.map((kind) => [kind, TARGETS[kind]] as const))(
 );
 
 test('a server that does not answer leads to its calls', () => {
-  // The middle marks which certificates are trusted.
+  // The middle part identifies the trusted certificates.
   const open = { kind: 'breaker_open', target: 'upstream https://odoo.example.com e1f2 shop' } as const;
   expect(findMendLink(open)).toEqual({
     to: '/calls',

@@ -1,9 +1,9 @@
-/** The page on which something that needs attention is mended. Pure. */
+/** Finds the page on which a problem that needs attention can be fixed. Pure. */
 import type { AttentionItem } from '@erp-proxy/contract';
 import { findTargetLink, type PageLink } from '../../parts/target-link.ts';
 import { splitDatabase } from './upstreams.ts';
 
-/** Null: no page of the console mends it. */
+/** Null if no page of the console can fix it. */
 export function findMendLink({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): PageLink | null {
   switch (kind) {
     case 'approvals_pending':
@@ -19,14 +19,14 @@ export function findMendLink({ kind, target }: Pick<AttentionItem, 'kind' | 'tar
   }
 }
 
-/** The target as people know it. */
+/** Prints the target in the form that people know. */
 export function printTarget({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): string {
   if (kind !== 'breaker_open') return target;
   const { server, db } = splitDatabase(readName(target));
   return `${server} ${db}`;
 }
 
-/** Without the first word, which is the kind of the target. */
+/** The target without its first word, which is its kind. */
 function readName(target: string): string {
   return /^\S+ ([\s\S]*)$/.exec(target)?.[1] ?? '';
 }

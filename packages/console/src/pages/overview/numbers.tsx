@@ -1,4 +1,4 @@
-/** The numbers of the present. */
+/** Shows the figures of the last minutes. */
 import { Paper, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -37,7 +37,7 @@ const BAD_SHARE = 0.05;
 interface TileProps {
   label: string;
   hint: string;
-  /** Undefined: not known yet. */
+  /** Undefined while it is not known. */
   value: string | undefined;
   isBad?: boolean;
 }

@@ -1,4 +1,4 @@
-/** What needs attention, and what the proxy does: numbers, plots, Odoo databases and the most frequent calls. */
+/** Shows what needs attention, and what the proxy does: figures, plots, Odoo databases and the most frequent calls. */
 import { Anchor, Button, Paper, Select, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';

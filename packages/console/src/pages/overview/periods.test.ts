@@ -43,7 +43,7 @@ test('periods without calls are zero, without durations', () => {
     '12:04',
   ]);
   expect(points[1]).toMatchObject({ succeeded: 0, failed: 0, shared: 0, in_flight: 0, odoo_p50: null });
-  // Without zeros, a plot would draw the errors on through the time between them.
+  // Zeros are needed: otherwise a plot would draw the errors through the time between them.
   expect(points[1]).toMatchObject({ error_user_error: 0, error_internal: 0 });
   expect(points[2]).toMatchObject({ error_internal: 0 });
   expect(points[2]).toMatchObject({

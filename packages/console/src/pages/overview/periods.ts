@@ -1,15 +1,15 @@
-/** Maps statistics to the points of plots. Pure. */
+/** Converts statistics to the points of plots. Pure. */
 import type { CallStatistics, DurationQuantiles, StatisticsView } from '@erp-proxy/contract';
 import { sortOutcomes } from '../../parts/outcome-colors.ts';
 
 const STEP_MS = { minute: 60_000, hour: 3_600_000 } as const;
 
-/** A value of null is a gap. */
+/** The values of one point; null is a gap. */
 export type Point = { at: number } & Record<string, number | null>;
 
 /**
- * A point for each period of the range. Periods without calls are not in the statistics: their counts are zero, and
- * their durations are gaps.
+ * Returns a point for each period of the range. The statistics have no periods without calls: their counts become zero,
+ * and their durations gaps.
  */
 export function fillPeriods(view: StatisticsView): Point[] {
   const { since, until, step, periods } = view;
@@ -26,7 +26,7 @@ export function fillPeriods(view: StatisticsView): Point[] {
   return points;
 }
 
-/** The types of errors in the range, in a fixed order. */
+/** The types of errors that occurred in the range, in a fixed order. */
 export function listErrorTypes({ total }: Pick<StatisticsView, 'total'>): string[] {
   return sortOutcomes(Object.keys(total.errors));
 }
@@ -35,7 +35,7 @@ export function countErrors({ errors }: Pick<CallStatistics, 'errors'>): number 
   return Object.values(errors).reduce((sum, count) => sum + count, 0);
 }
 
-/** Errors are named apart from the other values of a point. */
+/** Adds a prefix, so that error types do not collide with the other values of a point. */
 export function nameError(type: string): string {
   return `error_${type}`;
 }
@@ -74,7 +74,7 @@ function toQuantiles(prefix: string, quantiles: DurationQuantiles | null): Recor
   };
 }
 
-/** Calls per minute, and the share of those that failed (null without calls), over the range up to now. */
+/** Calls per minute, and the share of failed ones (null without calls), over the range up to now. */
 export function measureNow({ since, until, total }: Pick<StatisticsView, 'since' | 'until' | 'total'>) {
   const minutes = (Date.parse(until) - Date.parse(since)) / STEP_MS.minute;
   return {

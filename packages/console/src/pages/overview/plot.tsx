@@ -1,4 +1,4 @@
-/** One plot over time, with its values as a table for those who cannot see it. */
+/** Shows one plot over time, with its values as a table for people who cannot see the plot. */
 import { AreaChart, ChartTooltip, LineChart } from '@mantine/charts';
 import { Box, Group, Paper, Table, Text, Title } from '@mantine/core';
 import { useId, useState } from 'react';
@@ -14,18 +14,18 @@ export interface PlotSeries {
 
 interface PlotProps {
   title: string;
-  /** `stacked`: the values add up. */
+  /** `stacked`: the values are added up. */
   kind: 'stacked' | 'lines';
   points: readonly Point[];
   series: readonly PlotSeries[];
   /** Prints a value with its unit. */
   print: (value: number) => string;
-  /** Shown in the place of a plot that would be empty. */
+  /** The text that replaces an empty plot. */
   empty: string;
 }
 
 const HEIGHT = 180;
-/** Of more series, only those that are not zero are named beside the pointer. */
+/** If there are more series than this, only those that are not zero are listed beside the pointer. */
 const FEW = 3;
 
 export function Plot({ title, kind, points, series, print, empty }: PlotProps) {
@@ -60,10 +60,10 @@ function Chart({ kind, points, series, print }: Pick<PlotProps, 'kind' | 'points
     series: [...series],
     withDots: false,
     strokeWidth: 1.5,
-    // A list of values can be reached by Tab, the plot itself is an image.
+    // Off: the table of values can be reached by Tab, and the plot itself is an image.
     accessibilityLayer: false,
     xAxisProps: { tickFormatter: (at: number) => printAxisTime(at, spanMs), minTickGap: 36 },
-    // A space would break the line.
+    // A normal space would break the line.
     yAxisProps: {
       tickFormatter: (value: number) => print(value).replace(' ', '\u00a0'),
       width: 56,
@@ -83,12 +83,12 @@ function Chart({ kind, points, series, print }: Pick<PlotProps, 'kind' | 'points
   return kind === 'stacked' ? (
     <AreaChart {...common} type="stacked" curveType="step" fillOpacity={0.5} />
   ) : (
-    // A point without neighbours is a line without length, which only a round cap shows.
+    // A round cap shows a point without neighbours, which is a line of no length.
     <LineChart {...common} curveType="linear" connectNulls={false} lineProps={{ strokeLinecap: 'round' }} />
   );
 }
 
-/** What is used of the props of the tooltip's content. */
+/** The used props of the tooltip's content. */
 interface TooltipContent {
   label?: unknown;
   payload: readonly { value?: unknown }[];
@@ -116,7 +116,7 @@ function Legend({ series }: Pick<PlotProps, 'series'>) {
   );
 }
 
-/** Drawn once it is opened: a day has 1,440 rows. */
+/** Rendered when it is opened, because a day has 1,440 rows. */
 function Values({ title, points, series, print }: Pick<PlotProps, 'title' | 'points' | 'series' | 'print'>) {
   const [isOpen, setOpen] = useState(false);
   return (

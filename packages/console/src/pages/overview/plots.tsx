@@ -1,4 +1,4 @@
-/** The plots of the overview. Loaded when the page is shown: they are larger than the page itself. */
+/** The plots of the overview. Loaded separately, because their code is larger than the page itself. */
 import '@mantine/charts/styles.css';
 import type { StatisticsView } from '@erp-proxy/contract';
 import { SimpleGrid } from '@mantine/core';
@@ -8,7 +8,7 @@ import { fillPeriods, listErrorTypes, nameError } from './periods.ts';
 import { Plot, type PlotSeries } from './plot.tsx';
 import { printCount, printDuration } from './print-plot.ts';
 
-/** Errors at the bottom, where their number can be read. */
+/** Errors are at the bottom, where their number can be read. */
 const CALLS: readonly PlotSeries[] = [
   { name: 'failed', label: 'Failed', color: 'red.6' },
   { name: 'succeeded', label: 'Succeeded', color: 'teal.6' },
@@ -25,7 +25,7 @@ const WITHOUT_ODOO: readonly PlotSeries[] = [
   { name: 'refused', label: 'Refused', color: 'orange.6' },
 ];
 
-/** Drawn again only for other statistics. */
+/** Rendered again only if the statistics have changed. */
 export const Plots = memo(function Plots({ view }: { view: StatisticsView }) {
   const points = useMemo(() => fillPeriods(view), [view]);
   const errors = listErrorTypes(view).map((type) => ({

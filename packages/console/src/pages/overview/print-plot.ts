@@ -1,4 +1,4 @@
-/** The texts of plots. Pure. */
+/** Prints the texts of plots. Pure. */
 import { printMoment } from '../../parts/print-moment.ts';
 import type { Point } from './periods.ts';
 
@@ -6,23 +6,23 @@ const DAY_MS = 86_400_000;
 const days = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const counts = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** For the axis: the time of day, or the day of a range of several. */
+/** Prints a time for the axis: the time of day, or the day if the range has several. */
 export function printAxisTime(at: number, spanMs: number): string {
   return spanMs > 2 * DAY_MS ? days.format(at) : printMoment(at).slice(11, 16);
 }
 
-/** For example `950`, `1.2K`. */
+/** Prints a number in short, for example `950`, `1.2K`. */
 export function printCount(count: number): string {
   return counts.format(count);
 }
 
-/** For example `0.4 ms`, `12 ms`, `1.5 s`. */
+/** Prints a duration, for example `0.4 ms`, `12 ms`, `1.5 s`. */
 export function printDuration(durationMs: number): string {
   if (durationMs >= 1_000) return `${Number((durationMs / 1_000).toFixed(1))} s`;
   return `${Number(durationMs.toFixed(durationMs < 10 ? 1 : 0))} ms`;
 }
 
-/** Says what a plot shows: the highest value of each series. */
+/** Describes a plot in words: the highest value of each series. */
 export function describePlot(
   title: string,
   points: readonly Point[],

@@ -1,13 +1,15 @@
-/** The times that the overview can show. Minutes are kept for a day, hours for 30 days. */
+/**
+ * The ranges of time that the overview can show. Statistics by minute are kept for a day, those by hour for 30 days.
+ */
 import type { StatisticsFilters } from '@erp-proxy/contract';
 
 interface Range {
   label: string;
   durationMs: number;
   step: NonNullable<StatisticsFilters['step']>;
-  /** Longer times are more work for the proxy. */
+  /** Interval between readings: a longer range is more work for the proxy. */
   refreshMs: number;
-  /** The time of a search of calls that covers it. */
+  /** Name of the audit filter `last` that covers the range. */
   last: string;
 }
 

@@ -1,10 +1,10 @@
-/** Reading statistics of the time up to now: the times of a request are those of the moment it is sent. */
+/** Reads statistics of a period up to now: its times are computed when a request is sent. */
 import type { StatisticsFilters, StatisticsView } from '@erp-proxy/contract';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { send } from '../../api/send.ts';
 import { RANGES, type RangeName } from './ranges.ts';
 
-/** What is shown as the present. */
+/** The period that is shown as the present. */
 const NOW_MS = 5 * 60_000;
 const NOW_REFRESH_MS = 5_000;
 
@@ -15,7 +15,7 @@ export function readRange(range: RangeName, isPaused: boolean) {
 
 export function readGroups(range: RangeName, by: NonNullable<StatisticsFilters['by']>, isPaused: boolean) {
   const { durationMs, step, refreshMs } = RANGES[range];
-  // Hours are enough for a day, and far less work.
+  // For a day, statistics by hour are enough, and far less work.
   const groupStep = durationMs > 6 * 3_600_000 ? 'hour' : step;
   return readStatistics(
     durationMs,
@@ -30,7 +30,7 @@ export function readNow(isPaused: boolean) {
   return readStatistics(NOW_MS, { step: 'minute' }, isPaused ? false : NOW_REFRESH_MS);
 }
 
-/** Whether there was any call in the time that is kept. */
+/** Reads statistics of the whole time for which they are kept, to see whether there was any call. */
 export function readAllTime() {
   return readStatistics(RANGES['30d'].durationMs, { step: 'hour' }, false);
 }

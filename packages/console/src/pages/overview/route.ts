@@ -9,7 +9,7 @@ export const overviewRoute = createRoute({
   validateSearch: (search: SearchValues & SearchSchemaInput) => ({
     /** Default: the last hour. */
     range: readChoice(search['range'], RANGE_NAMES),
-    /** True: nothing is read again by itself. */
+    /** True to stop reading again by itself. */
     paused: readFlag(search['paused']),
   }),
 });

@@ -1,4 +1,4 @@
-/** The Odoo databases that the proxy knows, those in trouble first, and the state of the proxy itself. */
+/** Shows the Odoo databases that the proxy knows, those in trouble first, and the state of the proxy itself. */
 import type { InstanceView, Page, StatusView, UpstreamView } from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ import { findInstances, sortUpstreams, splitDatabase } from './upstreams.ts';
 
 const REFRESH_MS = 5_000;
 const ROWS_SHOWN = 10;
-/** One page: the keys of further instances are shown on their own pages. */
+/** The size of one page: the keys of further instances are shown on their own pages. */
 const INSTANCES_MAX = 500;
 
 export function Servers({ isPaused }: { isPaused: boolean }) {
@@ -131,7 +131,7 @@ function Upstreams({ upstreams, instances }: UpstreamsProps) {
   );
 }
 
-/** Between server and database may stand what marks the certificates that are trusted. */
+/** Shows server and database. A part between them, which identifies trusted certificates, is left out. */
 function DatabaseName({ database }: Pick<UpstreamView, 'database'>) {
   const { server, db } = splitDatabase(database);
   return (

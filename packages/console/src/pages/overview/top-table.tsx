@@ -1,4 +1,4 @@
-/** The groups with the most calls, each with a link to its calls. */
+/** Shows the groups with the most calls, each with a link to its calls. */
 import type { StatisticsDimension, StatisticsView } from '@erp-proxy/contract';
 import { Anchor, Paper, Progress, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -65,7 +65,7 @@ export function TopTable({ title, by, range, isPaused }: TopTableProps) {
   );
 }
 
-/** Calls without a name come last. */
+/** Puts the group of calls without a name last. */
 function sortGroups(groups: StatisticsView['groups']): StatisticsView['groups'] {
   return groups.toSorted((one, other) => Number(one.name === null) - Number(other.name === null));
 }
@@ -73,7 +73,7 @@ function sortGroups(groups: StatisticsView['groups']): StatisticsView['groups'] 
 interface GroupRowProps {
   group: StatisticsView['groups'][number];
   by: StatisticsDimension;
-  /** Undefined: the group is no key, or its name is not known. */
+  /** Undefined if the group is not a key, or if the key's name is not known. */
   keyName: string | undefined;
   last: string;
   total: number;

@@ -1,4 +1,4 @@
-/** Orders Odoo databases for a list, and finds their stored instances. Pure. */
+/** Sorts Odoo databases for a list, and finds their stored instances. Pure. */
 import type { InstanceView, UpstreamView } from '@erp-proxy/contract';
 
 /** Databases with an open circuit breaker come first, then the busiest. */
@@ -13,7 +13,10 @@ export function sortUpstreams(upstreams: readonly UpstreamView[]): UpstreamView[
   );
 }
 
-/** The name of a database: the server, what marks the certificates that are trusted, if any, and the name in Odoo. */
+/**
+ * Splits the name of a database: the server, optionally a part that identifies trusted certificates, and the name in
+ * Odoo.
+ */
 export function splitDatabase(database: string): { server: string; db: string } {
   const [, server = database, db = ''] = /^(\S+) (?:.* )?(\S+)$/.exec(database) ?? [];
   return { server, db };

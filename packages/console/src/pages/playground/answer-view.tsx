@@ -1,4 +1,4 @@
-/** The answer to a call: its times, and its result or error. */
+/** Shows the answer to a call: its times, and its result or error. */
 import { cutText } from '@erp-proxy/contract';
 import { Alert, Badge, Button, Group, Progress, Stack, Table, Tabs, Text } from '@mantine/core';
 import { useMemo } from 'react';
@@ -22,7 +22,7 @@ import type { Answer } from './run-call.ts';
 interface AnswerViewProps {
   answer: Answer;
   fields: FieldTable;
-  /** Puts a name that exists in the place of the unknown one. */
+  /** Replaces the unknown name in the call by a name that exists. */
   onUseName: (name: string) => void;
 }
 
@@ -113,7 +113,7 @@ function printMs(ms: number): string {
   return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Longer answers are shown by their first records only. */
+/** Of a longer answer, only the first records are shown. */
 const JSON_LENGTH_MAX = 1_000_000;
 
 function ResultView({ answer, result, fields }: { answer: Answer; result: unknown; fields: FieldTable }) {
@@ -142,7 +142,7 @@ function ResultView({ answer, result, fields }: { answer: Answer; result: unknow
   );
 }
 
-/** `beginning`: the first records of an answer that is too long to show. */
+/** `beginning`: the first records, if the answer is too long to show. */
 function JsonResult({ answer, beginning }: { answer: Answer; beginning: string | null }) {
   const text = useMemo(
     () => showJson(cutText(beginning ?? answer.text, JSON_LENGTH_MAX)),
@@ -163,7 +163,7 @@ function JsonResult({ answer, beginning }: { answer: Answer; beginning: string |
   );
 }
 
-/** Wide enough for words. The first column is usually the id. */
+/** Minimum width of a cell, enough for words. The first column is usually the id. */
 const CELL_WIDTH_MIN = 'min(9rem, 60vw)';
 
 function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }) {

@@ -1,4 +1,4 @@
-/** An input for one argument of a method, by its name. A value that it cannot show is edited as JSON. */
+/** An input for one argument of a method, by its name. A value that the input cannot show is edited as JSON. */
 import type { Json } from '@erp-proxy/contract';
 import { Button, Group, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
@@ -106,7 +106,7 @@ function isListOf(type: 'string' | 'number', value: Json | undefined): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === type);
 }
 
-/** The members that most calls use, and the rest as JSON. */
+/** Inputs for the members that most calls use; the others are edited as JSON. */
 function ContextField({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const args = { context: text };
   const value = text.trim() === '' ? {} : getArgument(args, 'context');

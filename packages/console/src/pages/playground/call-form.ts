@@ -1,32 +1,32 @@
 /**
- * What the form of the playground holds, and the call that it stands for. Each argument is kept as JSON text, also one
- * that is not valid yet: fields, rows and editors are views of the same text. Has no secrets.
+ * The state of the playground's form, and the call that it describes. Each argument is kept as JSON text, even while it
+ * is invalid: fields, rows and editors are views of the same text. Contains no secrets.
  */
 import type { Json } from '@erp-proxy/contract';
 import type { CallParts } from '../../parts/print-call.ts';
 
 export interface CallForm {
-  /** Name of the stored instance; empty: the address below. */
+  /** Name of the stored instance; empty: a server by its address. */
   instance: string;
   url: string;
   db: string;
   user: string;
-  /** Id of the key whose policy holds; empty: no policy. */
+  /** Id of the key whose policy applies; empty: no policy. */
   key: string;
   model: string;
   action: string;
-  /** JSON text by name of the argument. Empty or absent: it is not sent. */
+  /** JSON texts by name of the argument. An empty or absent one is not sent. */
   args: Record<string, string>;
   values: 'raw' | 'normalized';
 }
 
-/** A method as the proxy knows it; `params` is null for one that it does not know. */
+/** A method as the proxy knows it; `params` is null for an unknown method. */
 export interface Method {
   params: { name: string; required?: true }[] | null;
   kind: 'read' | 'write' | 'delete' | 'unknown';
 }
 
-/** A row of the table of methods. `model` is null if the row is for every model. */
+/** A row of the table of methods. `model` is null if the row applies to every model. */
 export interface KnownMethod extends Method {
   action: string;
   model: string | null;
@@ -40,7 +40,7 @@ export function findMethod(methods: readonly KnownMethod[], model: string, actio
   );
 }
 
-/** Actions for completion: those of the model first. */
+/** Actions for completion. Those that only this model has come first. */
 export function listActions(methods: readonly KnownMethod[], model: string): string[] {
   const known = methods.filter((method) => method.model === null || method.model === model);
   return [
@@ -66,22 +66,22 @@ export const EMPTY_FORM: CallForm = {
   key: '',
   model: '',
   action: 'search_read',
-  // A table of Odoo can have millions of records.
+  // A limit, because a table of Odoo can have millions of records.
   args: { limit: '20' },
   values: 'raw',
 };
 
-/** Arguments of methods whose parameters are not known. */
+/** Arguments of methods with unknown parameters. */
 export const POSITIONAL = 'params';
 export const NAMED = 'keyword';
 export const CONTEXT = 'context';
 
-/** Names of the arguments that a form for the method shows, in their order. */
+/** Names of the arguments that the form shows for a method, in their order. */
 export function listArguments({ params }: Pick<Method, 'params'>): string[] {
   return [...(params === null ? [POSITIONAL, NAMED] : params.map(({ name }) => name)), CONTEXT];
 }
 
-/** `mistakes` prevent the call; its parts are then those that can be read. */
+/** `mistakes`: reasons why the call cannot be sent; `call` then has the valid parts only. */
 export function buildCall(form: CallForm, method: Method): { call: CallParts; mistakes: Mistake[] } {
   const mistakes: Mistake[] = [];
   if (form.model === '') mistakes.push({ name: 'model', message: 'Choose a model.' });
@@ -104,7 +104,9 @@ export function buildCall(form: CallForm, method: Method): { call: CallParts; mi
   return { call: parts, mistakes };
 }
 
-/** Required arguments and the first one go by position, which every version of Odoo takes; the others by name. */
+/**
+ * Passes required arguments and the first one by position, which every version of Odoo accepts, and the others by name.
+ */
 function arrange(
   params: NonNullable<Method['params']>,
   read: (name: string) => Json | undefined,
@@ -141,7 +143,7 @@ function readArgument(text: string | undefined, name: string, mistakes: Mistake[
   }
 }
 
-/** The first integer of a valid JSON text with more digits than a number of the browser keeps. */
+/** Finds the first integer of a valid JSON text that has more digits than a number of JavaScript can hold. */
 function findUnsafeInteger(text: string): string | undefined {
   const numbers = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? [];
   return numbers.find((number) => Number.isInteger(Number(number)) && !Number.isSafeInteger(Number(number)));
@@ -155,13 +157,13 @@ function isObject(value: unknown): value is Record<string, Json> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text of an argument with a value; undefined takes the argument away. */
+/** Sets the text of an argument to a value; undefined removes the argument. */
 export function setArgument(args: CallForm['args'], name: string, value: Json | undefined): CallForm['args'] {
   const { [name]: _, ...others } = args;
   return value === undefined ? others : { ...others, [name]: JSON.stringify(value) };
 }
 
-/** The value of an argument; undefined if it is absent or not valid. */
+/** The value of an argument; undefined if it is absent or invalid. */
 export function getArgument(args: CallForm['args'], name: string): Json | undefined {
   return readArgument(args[name], name, []);
 }

@@ -9,7 +9,7 @@ import type { Method } from './call-form.ts';
 import { describeBody, type SentCall } from './run-call.ts';
 
 interface ConfirmSendProps {
-  /** Null: closed. */
+  /** The call to confirm; null: the dialog is closed. */
   sent: SentCall | null;
   kind: Method['kind'];
   onSend: (sent: SentCall) => void;

@@ -1,4 +1,4 @@
-/** What the playground shows of an answer: its table, its times, and what an error means. */
+/** Prepares the answer to a call for display: its table, its times, and the meaning of an error. */
 import { BUSINESS_ERRORS, clipText, type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
 import { isNumber } from './exact-json.ts';
@@ -6,13 +6,13 @@ import { isNumber } from './exact-json.ts';
 export interface AnswerTable {
   columns: string[];
   rows: Cell[][];
-  /** Number of all records. */
+  /** Number of all records in the result. */
   total: number;
 }
 
 export interface Cell {
   text: string;
-  /** Is shown beside it, e.g. the id of the record. */
+  /** Shown beside the text, e.g. the id of the record. */
   hint?: string;
 }
 
@@ -70,8 +70,8 @@ export interface Stage {
 }
 
 /**
- * Splits the time of a call by the header `server-timing`. `Queue` is the wait for the Odoo database. What is left is
- * the way between this page and the proxy.
+ * Splits the time of a call by the header `server-timing`. `Queue` is the wait for the Odoo database. `Transfer` is the
+ * remaining time, between this page and the proxy.
  */
 export function readStages(
   header: string | null,
@@ -83,7 +83,7 @@ export function readStages(
   const proxyMs = read('proxy');
   return {
     stages: [
-      // Calls rarely wait.
+      // Shown only if the call waited, which is rare.
       ...(queueMs === 0 ? [] : [{ name: 'Queue' as const, ms: queueMs }]),
       { name: 'Odoo', ms: upstreamMs },
       { name: 'Proxy', ms: proxyMs },
@@ -95,9 +95,9 @@ export function readStages(
 
 export interface ErrorDescription {
   title: string;
-  /** When this type of error is sent. */
+  /** When the proxy sends this type of error. */
   meaning: string;
-  /** What to do; null: the message says it. */
+  /** What to do; null if the message says it. */
   remedy: string | null;
   retry: string;
   outcome: string | null;
@@ -127,14 +127,14 @@ function lookUp<Row>(table: Record<string, Row>, type: string): Row | undefined 
   return Object.hasOwn(table, type) ? table[type] : undefined;
 }
 
-/** The texts of the table are Markdown. */
+/** Removes Markdown from a text of the error table. */
 function toPlainText(text: string): string {
   return text.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 }
 
 /**
- * Puts a name in the place of the unknown one. The message of the error has the unknown name, in quotes or not. Null if
- * the arguments do not have it.
+ * Replaces the unknown name in the arguments. The error's message contains it, in quotes or not. Null if no word of the
+ * message is in the arguments.
  */
 export function replaceName(
   args: Record<string, string>,
@@ -142,7 +142,7 @@ export function replaceName(
   name: string,
 ): Record<string, string> | null {
   for (const [word] of message.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
-    // As a whole name within a string of JSON: `"nam"`, `"partner_id.nam"`, `"nam desc"`.
+    // Matches the word as a whole name within a JSON string: `"nam"`, `"partner_id.nam"`, `"nam desc"`.
     const pattern = new RegExp(`(?<=["., /:])${word}(?=["., /:])`, 'g');
     const changed = Object.entries(args).map(([key, text]) => [key, text.replaceAll(pattern, name)] as const);
     if (changed.some(([key, text]) => text !== args[key])) return Object.fromEntries(changed);
@@ -150,7 +150,7 @@ export function replaceName(
   return null;
 }
 
-/** e.g. `1.2 MB`. */
+/** Prints a size, e.g. `1.2 MB`. */
 export function printSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -1,4 +1,6 @@
-/** A domain as rows, and as JSON below them. Both show the same text; rows rest while they cannot show it. */
+/**
+ * Edits a domain as rows, and as JSON below them. Both show the same text; rows are disabled while they cannot show it.
+ */
 import { ActionIcon, Alert, Box, Button, Group, Input, Select, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Icon } from '../../parts/icon.tsx';
@@ -76,7 +78,7 @@ interface GroupRowsProps {
   group: DomainGroup;
   isRoot?: boolean;
   subject: Subject;
-  /** Null: the group is removed. */
+  /** Called with the changed group; null removes it. */
   onChange: (group: DomainGroup | null) => void;
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type DomainNode, parseDomain, printDomain } from './domain.ts';
 
-/** Whether a record of three flags matches, by Odoo's rules of prefix notation. */
+/** True if a record of three flags matches, by Odoo's rules of prefix notation. */
 function matches(domain: Json[], record: Record<string, boolean>): boolean {
   const stack: boolean[] = [];
   for (const item of domain.toReversed()) {

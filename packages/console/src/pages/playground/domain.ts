@@ -1,5 +1,5 @@
 /**
- * Domains of Odoo as a tree of groups and conditions, to draw them as rows. The tree has no negation of a group but
+ * Domains of Odoo as a tree of groups and conditions, to show them as rows. The only negation in the tree is a group
  * "none of": a `!` becomes such a group, which selects the same records.
  */
 import type { Json } from '@erp-proxy/contract';
@@ -13,14 +13,14 @@ export interface Condition {
 
 export interface DomainGroup {
   kind: 'group';
-  /** `none`: no item matches. */
+  /** `none`: no item may match. */
   match: 'all' | 'any' | 'none';
   items: DomainNode[];
 }
 
 export type DomainNode = Condition | DomainGroup;
 
-/** Null if the text is not a domain that rows can show. An empty text is the domain without conditions. */
+/** Null if rows cannot show the text as a domain. An empty text is a domain without conditions. */
 export function parseDomain(text: string): DomainGroup | null {
   let value: unknown;
   try {
@@ -74,12 +74,12 @@ function negate(node: DomainNode): DomainNode {
   return { kind: 'group', match: 'none', items: spread(node, 'any') };
 }
 
-/** The items of a group that matches in the same way as the group around it; otherwise the node itself. */
+/** The items of a nested group that has the same `match` as its parent; otherwise the node itself. */
 function spread(node: DomainNode, match: DomainGroup['match']): DomainNode[] {
   return node.kind === 'group' && node.match === match && node.items.length > 0 ? node.items : [node];
 }
 
-/** The domain in Odoo's prefix notation. Groups without items have no effect. */
+/** Prints the tree as a domain in Odoo's prefix notation. Groups without items have no effect. */
 export function printDomain(root: DomainGroup): Json[] {
   if (root.match === 'all') return root.items.flatMap((item) => printNode(item) ?? []);
   return printNode(root) ?? [];

@@ -1,4 +1,4 @@
-/** An error of a call: what it means, and what to do. */
+/** Shows an error of a call: what it means, and what to do. */
 
 import type { ErrorBody } from '@erp-proxy/contract';
 import { cutText } from '@erp-proxy/contract';

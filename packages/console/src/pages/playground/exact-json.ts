@@ -2,7 +2,7 @@
  * Reads JSON without changing its numbers. JavaScript rounds integers beyond 2^53, and prints `1.0` as `1`. Pure.
  */
 
-/** A number that JavaScript would print otherwise than the server wrote it. */
+/** A number that JavaScript would print differently from the server. */
 export class ExactNumber {
   readonly source: string;
 
@@ -10,7 +10,7 @@ export class ExactNumber {
     this.source = source;
   }
 
-  /** For JSON.stringify. */
+  /** Called by JSON.stringify. */
   toJSON(): unknown {
     return rawJson === undefined ? Number(this.source) : rawJson(this.source);
   }
@@ -20,7 +20,9 @@ export class ExactNumber {
   }
 }
 
-/** Browsers from 2025 on know the text of a number while they parse it. In older ones, its value is shown. */
+/**
+ * `source` is the text of a number, which only browsers from 2025 on pass. In older ones, the number's value is shown.
+ */
 type Reviver = (name: string, value: unknown, context?: { source?: string }) => unknown;
 const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
 
@@ -29,7 +31,7 @@ export function parseExactly(text: string): unknown {
     return (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, keepNumber);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // A reviver is called by recursion, which ends some thousands of levels deep.
+    // With a reviver, parsing is recursive and fails some thousands of levels deep.
     return JSON.parse(text);
   }
 }
@@ -46,8 +48,8 @@ export function isNumber(value: unknown): value is number | ExactNumber {
 }
 
 /**
- * The text of the member `result` of an answer, which is valid JSON; of a list, the first items only. Parsing with a
- * reviver takes too long for a whole answer of many megabytes.
+ * The text of the member `result` of an answer, which is valid JSON. If it is a list, only the first items: parsing
+ * many megabytes with a reviver takes too long.
  */
 export function sliceResult(answer: string, itemsMax: number): string {
   let at = skipBlank(answer, 0) + 1;
@@ -79,7 +81,7 @@ function sliceList(text: string, start: number, itemsMax: number): string {
   return '[]';
 }
 
-/** The place after the value that begins at `start`. */
+/** Index after the value that begins at `start`. */
 function skipValue(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -101,7 +103,7 @@ function skipValue(text: string, start: number): number {
 const BLANKS: ReadonlySet<string> = new Set([' ', '\n', '\r', '\t']);
 const SCALAR_ENDS: ReadonlySet<string> = new Set([',', ...BLANKS]);
 
-/** The place of the closing quote. */
+/** Index of the closing quote. */
 function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

@@ -1,4 +1,4 @@
-/** Inputs that complete names of fields. What is not known is free text. */
+/** Inputs that complete names of fields. They accept unknown names, too. */
 import { Autocomplete, Group, TagsInput, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
@@ -6,7 +6,7 @@ import { type OdooServer, readPath } from '../../parts/odoo-queries.ts';
 
 const OPTIONS_MAX = 60;
 
-/** What inputs of arguments know of the call. */
+/** The properties of the call that inputs of its arguments need. */
 export interface Subject {
   server: OdooServer | null;
   model: string;
@@ -20,7 +20,7 @@ interface FieldPathInputProps {
   onChange: (path: string) => void;
 }
 
-/** One field, or a path to a field of a related record: `partner_id.country_id.code`. */
+/** An input for one field, or for a path to a field of a related record: `partner_id.country_id.code`. */
 export function FieldPathInput({ label, subject, value, onChange }: FieldPathInputProps) {
   const { data } = useQuery(readPath(useQueryClient(), subject.server, subject.model, value));
   const { prefix = '', table = {} } = data ?? {};

@@ -1,11 +1,11 @@
-/** Which conditions and values fit the fields of a model. */
+/** The operators and values that fit the fields of a model. */
 import type { Json } from '@erp-proxy/contract';
 
 export interface OperatorInfo {
-  /** As people read it; also identifies it. */
+  /** The text that people read, which is also the key of the operator. */
   label: string;
   operator: string;
-  /** How its value is given. `set` and `unset` have none. */
+  /** The form of the value. `set` and `unset` have no value. */
   takes: 'one' | 'many' | 'text' | 'set' | 'unset';
 }
 
@@ -48,7 +48,7 @@ export function listOperators(type: string | undefined): OperatorInfo[] {
   return (type === undefined ? undefined : OPERATORS[type]) ?? TEXTS;
 }
 
-/** The operator of a condition, among those of the type or, if another one is written, as it is. */
+/** The operator of a condition, from those of the field's type if it is one of them. */
 export function findOperator(type: string | undefined, operator: string, value: Json): OperatorInfo {
   const listed = listOperators(type);
   if (value === false && type !== 'boolean') {
@@ -64,7 +64,7 @@ export function findOperator(type: string | undefined, operator: string, value: 
   );
 }
 
-/** A first value for an operator: the present one, if it fits. */
+/** The initial value after the operator has changed: the present value, if it fits. */
 export function convertValue(value: Json, type: string | undefined, { takes }: OperatorInfo): Json {
   switch (takes) {
     case 'set':

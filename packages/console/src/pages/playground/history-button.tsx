@@ -11,7 +11,7 @@ interface HistoryButtonProps {
   onClear: () => void;
 }
 
-/** The last calls of this browser. A click puts one into the form. */
+/** Lists the last calls of this browser. A click puts one into the form. */
 export function HistoryButton({ calls, onOpen, onClear }: HistoryButtonProps) {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   return (

@@ -1,16 +1,16 @@
-/** An input for a number that keeps what is typed until it is a number. */
+/** A number input that keeps the typed text until it is a number. */
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { useState } from 'react';
 import { readNumber } from './read-number.ts';
 
 interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'onChange' | 'onBlur'> {
-  /** Texts: empty, or a number with more digits than a number of the browser has. */
+  /** A text if the field is empty, or if the number has more digits than a JavaScript number can hold. */
   value: number | string;
   onChange: (value: number | string) => void;
 }
 
 export function NumberField({ value, onChange, ...props }: NumberFieldProps) {
-  /** A beginning such as `-` or `0.0` is not the number that it becomes. */
+  /** The typed text: a beginning such as `-` or `0.0` differs from the number that it will be. */
   const [typed, setTyped] = useState<number | string | null>(null);
   return (
     <NumberInput

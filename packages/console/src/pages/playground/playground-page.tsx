@@ -78,7 +78,7 @@ export function PlaygroundPage() {
   }
 
   function start() {
-    // Until the methods are known, a read would be asked about as if it changed records.
+    // A read would need a confirmation like a write as long as the methods are not known.
     if (areMethodsAwaited) return;
     setMistakesShown(problems.length > 0);
     if (server === null || problems.length > 0 || run.state === 'running') return;
@@ -249,7 +249,7 @@ function useMethods() {
   });
 }
 
-/** Null while it is not complete. */
+/** Null while the members are incomplete. */
 function describeServer({ instance, url, db, user }: CallForm, apiKey: string): OdooServer | null {
   if (instance !== '') return { instance: { name: instance }, identity: `instance ${instance}` };
   if (url === '' || db === '' || apiKey === '' || !/^[1-9]\d*$/.test(user)) return null;

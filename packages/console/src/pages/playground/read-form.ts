@@ -1,14 +1,14 @@
-/** The form in the URL, or, if it is too long for one, in the storage of the tab. */
+/** Keeps the form in the URL, or in the storage of the tab if it is too long for a URL. */
 import { readText, type SearchValues } from '../../parts/search-values.ts';
 import { type CallForm, EMPTY_FORM } from './call-form.ts';
 
-/** What the URL has: the members of the form that differ from the empty one, or the id of a draft. */
+/** The parameters of the URL: the members of the form that differ from the empty form, or the id of a stored draft. */
 export type FormSearch = Partial<CallForm> & { draft?: string };
 
 const URL_LENGTH_MAX = 4_000;
 const DRAFT_PREFIX = 'erp-proxy.playground.';
 
-/** Whatever is not valid counts as absent. */
+/** Reads the form. An invalid member counts as absent. */
 export function readForm(value: unknown): CallForm {
   const given = (typeof value === 'object' && value !== null ? value : {}) as SearchValues;
   const text = (name: keyof CallForm) => readText(given[name]) ?? String(EMPTY_FORM[name]);
@@ -45,14 +45,14 @@ export function loadForm(search: FormSearch, storage: Pick<Storage, 'getItem'>):
   }
 }
 
-/** The search of the URL for the form. A long form is stored under the id. */
+/** Returns the URL parameters for the form. Stores a long form under the id. */
 export function saveForm(form: CallForm, draftId: string, storage: Pick<Storage, 'setItem'>): FormSearch {
   const search = omitDefaults(form);
   if (encodeURIComponent(JSON.stringify(search)).length <= URL_LENGTH_MAX) return search;
   try {
     storage.setItem(DRAFT_PREFIX + draftId, JSON.stringify(form));
   } catch {
-    // The storage is full: what is typed stays until the page is left.
+    // The storage is full: the input is kept until the page is left.
   }
   return { draft: draftId };
 }

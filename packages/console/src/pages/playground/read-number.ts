@@ -1,6 +1,6 @@
-/** Reads numbers that are being typed. Pure. */
+/** Reads a number while it is being typed. Pure. */
 
-/** A text stays a text if it is no number yet (then it is empty), or if a number would change its digits. */
+/** Empty if the text is not a number yet. Stays a text if JavaScript's number would have other digits. */
 export function readNumber(entered: number | string): number | string {
   const text = String(entered);
   const value = Number(text);

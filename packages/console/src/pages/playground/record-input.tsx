@@ -1,4 +1,4 @@
-/** Chooses records of a model by their names. */
+/** Inputs that choose records of a model by their names. */
 import { MultiSelect, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -7,7 +7,7 @@ import { type OdooServer, readNames, searchNames } from '../../parts/odoo-querie
 
 interface RecordInputProps<Value> {
   label: string;
-  /** False: the label is for screen readers only. */
+  /** False if the label is for screen readers only. */
   isLabelShown?: boolean;
   server: OdooServer | null;
   model: string;
@@ -55,7 +55,7 @@ export function RecordListInput({ value, onChange, ...props }: RecordInputProps<
   );
 }
 
-/** The records whose names match what is typed, and the chosen ones. */
+/** The records whose names match the typed text, and the chosen records. */
 function useRecordOptions(
   { label, isLabelShown = false, server, model }: Omit<RecordInputProps<unknown>, 'value' | 'onChange'>,
   chosen: number[],
@@ -65,7 +65,7 @@ function useRecordOptions(
   const { data: named = [] } = useQuery(readNames(server, model, chosen));
   const known = new Map(chosen.map((id) => [id, `#${id}`]));
   for (const { id, display_name } of named) known.set(id, display_name);
-  // The name of the chosen record is no search: the input shows it.
+  // The name of a chosen record, which the input shows, is not a search.
   const search = [...known.values()].includes(text) ? '' : text;
   const { data: found = [] } = useQuery(searchNames(server, model, search));
   for (const [id, name] of found) known.set(id, name);

@@ -1,4 +1,4 @@
-/** Sends a call of the playground and reads its answer whole. */
+/** Sends a call of the playground and reads the whole answer. */
 import type { ExecuteAnswer } from '@erp-proxy/contract';
 import { sendRaw } from '../../api/send.ts';
 import type { OdooServer } from '../../parts/odoo-queries.ts';
@@ -7,22 +7,22 @@ import { type CallParts, omitEmpty } from '../../parts/print-call.ts';
 export interface SentCall {
   call: CallParts;
   server: OdooServer;
-  /** Id of the key whose policy holds; empty: no policy. */
+  /** Id of the key whose policy applies; empty: no policy. */
   keyId: string;
   values: 'raw' | 'normalized';
 }
 
 export interface Answer {
   status: number;
-  /** The answer as it came. */
+  /** The answer as received. */
   text: string;
   bytes: number;
   body: ExecuteAnswer;
-  /** From the request to the last byte. */
+  /** Time from the request to the last byte. */
   totalMs: number;
   timing: string | null;
   requestId: string | null;
-  /** The limit that the policy set instead of that of the call. */
+  /** The limit that the policy set in place of the call's. */
   limit: string | null;
   call: CallParts;
 }
@@ -48,7 +48,7 @@ export async function runCall(sent: SentCall, signal: AbortSignal): Promise<Answ
   };
 }
 
-/** The body that is sent. It has the secret of a server that is not stored. */
+/** The body that is sent. It contains the key of a server that is not stored. */
 export function describeBody({ call, server, keyId, values }: SentCall) {
   return {
     call: { ...omitEmpty(call), erp_instance: server.instance },

@@ -1,4 +1,4 @@
-/** The form of the playground as state of the page, which the URL follows. */
+/** Keeps the form of the playground as state, and copies it into the URL. */
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -13,7 +13,7 @@ export function useCallForm(): [CallForm, ChangeForm] {
   const navigate = useNavigate({ from: playgroundRoute.fullPath });
   const [form, setForm] = useState(() => loadForm(search, sessionStorage));
   const [draftId] = useState(() => search.draft ?? crypto.randomUUID().slice(0, 8));
-  /** The search that this form stands for: another one came from a link or from Back. */
+  /** The URL parameters that belong to the present form. Others come from a link, or from the browser's Back. */
   const written = useRef(JSON.stringify(search));
 
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The state of the call that runs, or ran last. */
+/** The state of the running call, or of the last one. */
 import { useEffect, useRef, useState } from 'react';
 import { type Answer, runCall, type SentCall } from './run-call.ts';
 
@@ -9,7 +9,7 @@ export type Run =
   | { state: 'failed'; error: Error }
   | { state: 'answered'; answer: Answer };
 
-/** `send` resolves to the answer; to null if the call was cancelled or the proxy did not run it. */
+/** `send` resolves to the answer, or to null if the call was cancelled or the proxy did not run it. */
 export function useRun() {
   const [run, setRun] = useState<Run>({ state: 'none' });
   const controller = useRef<AbortController>(null);

@@ -12,7 +12,7 @@ interface ValueInputProps {
   label: string;
   isLabelShown?: boolean;
   server: OdooServer | null;
-  /** Undefined: the field is not known. */
+  /** Undefined if the field is unknown. */
   field: FieldInfo | undefined;
   value: Json;
   onChange: (value: Json) => void;
@@ -111,7 +111,7 @@ export function ValueInput(props: ValueInputProps) {
   return <JsonTextInput {...props} />;
 }
 
-/** Several values. */
+/** An input for a list of values. */
 export function ValueListInput({ label, server, field, value, onChange }: ValueInputProps) {
   const values = Array.isArray(value) ? value : [];
   const isRelation = field?.relation !== undefined;
@@ -141,7 +141,7 @@ export function ValueListInput({ label, server, field, value, onChange }: ValueI
   );
 }
 
-/** A value of any kind as JSON; a text that is not JSON counts as a string. */
+/** An input for any value as JSON. A text that is not JSON becomes a string. */
 function JsonTextInput({ label, isLabelShown = false, value, onChange }: ValueInputProps) {
   const [typed, setTyped] = useState<string | null>(null);
   return (

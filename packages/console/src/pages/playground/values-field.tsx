@@ -1,4 +1,4 @@
-/** The values of a record to create or write: an input for each field, or JSON. */
+/** Inputs for the values of a record to create or write: one for each field, or JSON. */
 import type { Json } from '@erp-proxy/contract';
 import { ActionIcon, Box, Group, Input, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';

@@ -78,7 +78,7 @@ function describeRequest(keyId: string, call: object): AdminRequest {
   return { method: 'POST', path: '/execute', body: { call, key_id: keyId } };
 }
 
-/** The command makes the call with the key itself. */
+/** Prints the command for the same call with the key itself. */
 function printCallCommand(call: object): string {
   return `call --url ${readProxyUrl()} --key-file ./erp-proxy.key <<'END'\n${JSON.stringify(call, null, 2)}\nEND`;
 }

@@ -19,7 +19,7 @@ interface KeyStepProps {
   onCreated: (id: string) => void;
 }
 
-/** Creates a key. Its policy begins as a template, and can be changed. */
+/** Creates a key. A template is the first version of its policy, which can be changed. */
 export function KeyStep({ instance, template, onTemplateChange, onCreated }: KeyStepProps) {
   const [name, setName] = useState('');
   const [typed, setTyped] = useState<{ template: string; text: string } | null>(null);
@@ -104,7 +104,7 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   );
 }
 
-/** Null if it is not JSON. The server tells what else is wrong with it. */
+/** Null if the text is not JSON. The server reports all other mistakes. */
 function parsePolicy(text: string): Policy | null {
   try {
     return JSON.parse(text) as Policy;

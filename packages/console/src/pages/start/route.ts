@@ -14,7 +14,7 @@ export const startRoute = createRoute({
     instance: readText(search['instance']),
     /** Id of the key that was created. */
     key: readText(search['key']),
-    /** Id of the template of the policy. */
+    /** Id of the template from which the policy was made. */
     template: readText(search['template']),
   }),
 });

@@ -10,10 +10,10 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 
 interface SandboxCardProps {
-  /** True if the form has the values of the sandbox. */
+  /** True if the form already has the values of the sandbox. */
   isFilledIn: boolean;
   onFillIn: () => void;
-  /** The sandbox runs, and is stored under this name. */
+  /** Called when the sandbox runs and is stored under this name. */
   onStarted: (name: string) => void;
 }
 

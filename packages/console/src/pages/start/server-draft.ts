@@ -1,4 +1,7 @@
-/** The server that a person adds: what is typed, and what the admin API gets. The key stays out of storages. */
+/**
+ * The server that a person adds, as typed, and as sent to the admin API. The key is never put into the browser's
+ * storage.
+ */
 import type { InstanceInput } from '@erp-proxy/contract';
 import type { AdminRequest } from '../../api/send.ts';
 
@@ -20,7 +23,7 @@ export const EMPTY_DRAFT: ServerDraft = {
   isPrivateAllowed: false,
 };
 
-/** What `npx erp-proxy sandbox` prints. Its key opens nothing but simulated data. */
+/** The values that `npx erp-proxy sandbox` prints. Its key opens nothing but simulated data. */
 export const SANDBOX: ServerDraft = {
   name: 'sandbox',
   url: 'http://127.0.0.1:8069',
@@ -41,13 +44,13 @@ export function describeInstance(draft: ServerDraft): InstanceInput {
   };
 }
 
-/** The request that tests the server. It stores nothing. */
+/** The request that tests the server without storing it. */
 export function describeCheck(draft: ServerDraft): AdminRequest {
   const { name: _, ...body } = describeInstance(draft);
   return { method: 'POST', path: '/instances/check', body };
 }
 
-/** Why a member cannot be sent, by its name. */
+/** Returns the faults of the draft by member. */
 export function findFaults(draft: ServerDraft): Partial<Record<keyof ServerDraft, string>> {
   const faults: Partial<Record<keyof ServerDraft, string>> = {};
   if (draft.name.trim() === '') faults.name = 'Choose a short name, such as prod';
@@ -60,7 +63,7 @@ export function findFaults(draft: ServerDraft): Partial<Record<keyof ServerDraft
 
 const STORAGE_KEY = 'erp-proxy.start.server';
 
-/** Continues after a reload, without the key. */
+/** Restores the draft after a reload, without the key. */
 export function readDraft(storage: Pick<Storage, 'getItem'>): ServerDraft {
   try {
     const stored = JSON.parse(storage.getItem(STORAGE_KEY) ?? '{}') as Record<string, unknown>;
@@ -82,6 +85,6 @@ export function writeDraft({ apiKey: _, ...draft }: ServerDraft, storage: Pick<S
   try {
     storage.setItem(STORAGE_KEY, JSON.stringify(draft));
   } catch {
-    // Without storage a reload begins anew.
+    // Without storage, a reload loses the draft.
   }
 }

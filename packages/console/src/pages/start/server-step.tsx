@@ -24,7 +24,7 @@ interface ServerStepProps {
   draft: ServerDraft;
   onChange: (draft: ServerDraft) => void;
   onTest: () => void;
-  /** A stored instance is used. */
+  /** Called when a stored instance is chosen. */
   onChoose: (name: string) => void;
 }
 
@@ -98,7 +98,7 @@ export function ServerStep({ draft, onChange, onTest, onChoose }: ServerStepProp
   );
 }
 
-/** Goes on with an instance that is stored already. */
+/** Offers to use an instance that is already stored. */
 function StoredInstances({ onChoose }: { onChoose: (name: string) => void }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [typed, setTyped] = useState('');

@@ -1,4 +1,4 @@
-/** The first steps: a server, a key, a call. Each step can be left and taken up again: the URL has what was done. */
+/** The first steps: a server, a key, a call. A step can be left and continued, because the URL holds what was done. */
 import { Stepper, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
@@ -40,7 +40,7 @@ export function StartPage() {
 
   return (
     <>
-      {/* The key is the one value that the browser does not keep. */}
+      {/* Asks before leaving, because the browser does not keep the key. */}
       <LeaveGuard isDirty={draft.apiKey !== ''} />
       <PageHeader
         title="Start"
@@ -110,7 +110,7 @@ export function StartPage() {
   );
 }
 
-/** The step of the URL, or the one before it that is still to do. */
+/** The step in the URL, or an earlier one that is not done yet. */
 function chooseStep(
   {
     step = 'server',

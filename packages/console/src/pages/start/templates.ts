@@ -1,4 +1,4 @@
-/** The templates of policies that the start offers, each with a first call that it allows. */
+/** The policy templates on the start page, each with a first call that the policy allows. */
 import { listPolicyTemplates, type PolicyTemplate } from '../../parts/policy-templates.ts';
 import type { CallParts } from '../../parts/print-call.ts';
 
@@ -11,7 +11,7 @@ const readSome = (model: string, fields: string[]): CallParts => ({
 
 const PARTNERS = readSome('res.partner', ['name', 'email', 'country_id']);
 
-/** By id of the template. */
+/** Keyed by id of the template. */
 const FIRST_CALLS: Record<string, CallParts> = {
   shop: PARTNERS,
   reporting: readSome('sale.order', ['name', 'partner_id', 'amount_total', 'state']),
@@ -31,7 +31,7 @@ export function listStartTemplates(instance: string): StartTemplate[] {
   });
 }
 
-/** The first template if none has the id. */
+/** Returns the first template if none has the id. */
 export function findTemplate(id: string | undefined, instance: string): StartTemplate {
   const templates = listStartTemplates(instance) as [StartTemplate];
   return templates.find((template) => template.id === id) ?? templates[0];

@@ -13,11 +13,11 @@ import { describeCheck, describeInstance, type ServerDraft } from './server-draf
 interface TestStepProps {
   draft: ServerDraft;
   onBack: () => void;
-  /** The server is stored under this name. */
+  /** Called when the server is stored under this name. */
   onSaved: (name: string) => void;
 }
 
-/** Tests the server at once, and stores it if the person wants to. */
+/** Tests the server at once, and stores it if the person confirms. */
 export function TestStep({ draft, onBack, onSaved }: TestStepProps) {
   const run = useExamination();
   const save = useAct<InstanceView>(['/instances'], ({ name }) => onSaved(name));

@@ -1,4 +1,4 @@
-/** What was sent, and sending it again. */
+/** Lists deliveries, and sends them again. */
 import type { DeliveryView, Page, ReplayView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';

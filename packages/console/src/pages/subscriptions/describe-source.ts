@@ -1,4 +1,4 @@
-/** Says what a subscription sends. Pure. */
+/** Describes what a subscription sends. Pure. */
 import type { SubscriptionView } from '@erp-proxy/contract';
 
 export function describeSource(subscription: SubscriptionView): string {

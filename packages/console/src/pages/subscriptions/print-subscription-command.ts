@@ -1,4 +1,4 @@
-/** Prints the commands that do what the pages of subscriptions do. Pure. */
+/** Prints the commands that correspond to the pages of subscriptions. Pure. */
 import type { SubscriptionChanges } from '@erp-proxy/contract';
 import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
 

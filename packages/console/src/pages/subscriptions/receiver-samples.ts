@@ -1,4 +1,4 @@
-/** Code that verifies the signature of a webhook, to copy. The secret is in a variable. Pure. */
+/** Sample code that verifies the signature of a webhook. It reads the secret from a variable. Pure. */
 
 export interface Sample {
   language: string;

@@ -34,7 +34,7 @@ export const subscriptionRoute = createRoute({
   validateSearch: (search: SearchValues) =>
     optional({
       tab: readChoice(search['tab'], SUBSCRIPTION_TABS),
-      /** Filters the deliveries. */
+      /** Filters deliveries by their state. */
       state: readChoice(search['state'], DELIVERY_STATES),
       cursor: readText(search['cursor']),
     }),

@@ -1,4 +1,4 @@
-/** What can be done with a subscription. */
+/** Buttons for the actions on a subscription. */
 import {
   type NewSubscriptionView,
   type PingView,
@@ -86,7 +86,7 @@ export function SubscriptionActs({ current, path }: ActProps) {
 
 interface NamedProps {
   path: string;
-  /** For commands. */
+  /** Name of the subscription, for commands. */
   name: string;
 }
 

@@ -1,4 +1,4 @@
-/** A subscription that is being written, as a form holds it. Pure. */
+/** The state of the form for a subscription. Pure. */
 import {
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionChanges,
@@ -12,11 +12,11 @@ import { printJson } from '../../parts/print-json.ts';
 
 export interface SubscriptionDraft {
   name: string;
-  /** `key.ends`: tells when client keys end. It has no members of records. */
+  /** `key.ends`: sends events about ending client keys, and has no members about records. */
   source: 'records' | 'key.ends';
   instance: string;
   model: string;
-  /** JSON; empty: all records. */
+  /** The domain as JSON; empty: all records. */
   domain: string;
   fields: string[];
   url: string;
@@ -24,7 +24,7 @@ export interface SubscriptionDraft {
   payload: SubscriptionPayload;
   gone: boolean;
   start: SubscriptionStart;
-  /** Id of a key; empty: no policy restricts its calls. */
+  /** Id of the key as which records are read; empty: no policy restricts the calls. */
   key: string;
 }
 
@@ -48,7 +48,7 @@ export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
   return { ...shared, instance, model, fields, payload, gone, domain: printJson(domain), key: key ?? '' };
 }
 
-/** `mistake` says what to correct before it can be sent. */
+/** `mistake` says what to correct before the draft can be sent. */
 export function readSubscription(
   draft: SubscriptionDraft,
 ): { input: SubscriptionInput } | { mistake: string } {
@@ -85,7 +85,7 @@ export function listSubscriptionChanges(
 
 const ANEW = ['instance', 'model', 'domain', 'fields', 'gone', 'start', 'key'];
 
-/** True if the change makes the subscription begin anew, as its `start` says. */
+/** True if the change makes the subscription start again, by its member `start`. */
 export function beginsAnew(changes: SubscriptionChanges): boolean {
   return Object.keys(changes).some((member) => ANEW.includes(member));
 }

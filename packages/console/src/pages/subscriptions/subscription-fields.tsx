@@ -1,4 +1,4 @@
-/** The inputs of a subscription. */
+/** Inputs for the members of a subscription. */
 import type { InstanceView, KeyView } from '@erp-proxy/contract';
 import {
   Group,
@@ -20,7 +20,7 @@ interface SubscriptionFieldsProps {
   draft: SubscriptionDraft;
   onChange: (members: Partial<SubscriptionDraft>) => void;
   error: Error | null;
-  /** False: the name cannot be changed any more. */
+  /** False: the subscription exists, and its name cannot be changed. */
   isNew: boolean;
 }
 
@@ -131,7 +131,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
   );
 }
 
-/** What only a subscription to records has. */
+/** Inputs that only a subscription to records has. */
 function Records({ draft, onChange, error }: Omit<SubscriptionFieldsProps, 'isNew'>) {
   const domainFault = findFault(error, 'domain');
   return (
@@ -187,7 +187,7 @@ function Records({ draft, onChange, error }: Omit<SubscriptionFieldsProps, 'isNe
   );
 }
 
-/** Several names can be typed or pasted at once. */
+/** Splits texts into names, because several names can be typed or pasted at once. */
 function splitNames(texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap((text) => text.split(/[\s,]+/)))].filter((name) => name !== '');
 }

@@ -1,4 +1,4 @@
-/** Adding a subscription. Its secret is shown once. */
+/** A page that adds a subscription. Its secret is shown once. */
 import type { NewSubscriptionView } from '@erp-proxy/contract';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** Whether a subscription works, and what is known about it. */
+/** Shows whether a subscription works, and its facts. */
 import type { SubscriptionView } from '@erp-proxy/contract';
 import { Alert, Anchor, Code, List, SimpleGrid, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-/** One subscription: whether it works, its deliveries, its settings, and how to verify what it sends. */
+/** One subscription: whether it works, its deliveries, its settings, and how to verify its deliveries. */
 import type { SubscriptionView } from '@erp-proxy/contract';
 import { Group, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -23,7 +23,7 @@ export function SubscriptionPage() {
   const { name } = subscriptionRoute.useParams();
   const path = `/subscriptions/${encodeURIComponent(name)}`;
   const { data, error } = useQuery({ ...readAdmin<SubscriptionView>(path), refetchInterval: REFRESH_MS });
-  // While another subscription loads, the one before is still there.
+  // While another subscription loads, `data` is still the previous one.
   const subscription = data?.name === name ? data : undefined;
   return (
     <>
@@ -53,7 +53,7 @@ function Parts({ current, path }: { current: SubscriptionView; path: string }) {
   return (
     <Tabs
       value={tab}
-      // A form in a hidden panel keeps what was typed, and asks before the page is left.
+      // Forms in hidden panels stay mounted: they keep their input, and ask before the page is left.
       keepMountedMode="display-none"
       onChange={(value) =>
         void navigate({

@@ -1,4 +1,4 @@
-/** Changing a subscription. */
+/** The form that changes a subscription. */
 import type { SubscriptionView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { FormEvent } from 'react';
@@ -83,7 +83,7 @@ function readChanges(before: SubscriptionDraft, draft: SubscriptionDraft) {
   const old = readSubscription(before);
   const next = readSubscription(draft);
   if ('mistake' in next) return { changes: {}, mistake: next.mistake };
-  // What is stored can always be read.
+  // Never the case: a stored subscription is always valid.
   if ('mistake' in old) return { changes: next.input, mistake: null };
   return { changes: listSubscriptionChanges(old.input, next.input), mistake: null };
 }

@@ -1,4 +1,4 @@
-/** The list of subscriptions: changes of Odoo that are sent to webhooks. */
+/** Lists subscriptions, which send changes of Odoo to webhooks. */
 import type { Page, SubscriptionView } from '@erp-proxy/contract';
 import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -3,7 +3,7 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 import { Section } from '../../parts/section.tsx';
 import { SAMPLES } from './receiver-samples.ts';
 
-/** How a receiver knows that a delivery comes from this proxy. */
+/** Explains how a receiver verifies that a delivery comes from this proxy. */
 export function VerifySignatures() {
   return (
     <Stack gap="md" maw={860}>

@@ -1,4 +1,4 @@
-/** Mounts CodeMirror for JSON. json-editor.tsx and json-view.tsx load it when they are shown. */
+/** Mounts CodeMirror for JSON. json-editor.tsx and json-view.tsx load this file when they are shown. */
 import {
   autocompletion,
   closeBrackets,
@@ -18,24 +18,24 @@ import { findChange } from './find-change.ts';
 import { findProblems, type JsonFault, type Problem } from './find-problems.ts';
 
 interface CodeMirrorProps {
-  /** Id of the element that labels it. */
+  /** Id of the element with the editor's label. */
   labelId: string;
   text: string;
-  /** Without it the text can be read only. */
+  /** Left out if the text is read-only. */
   onChange?: (text: string) => void;
   suggest?: SuggestJson | undefined;
   faults?: readonly JsonFault[] | undefined;
   placeholder?: string | undefined;
-  /** Reports the first problem after each look for problems. */
+  /** Called after each check of the text, with the first problem, or null. */
   onProblem?: (problem: Problem | null) => void;
   minHeight: number;
   maxHeight: number;
 }
 
-/** Marks changes that do not come from the person. */
+/** Marks changes that were not typed by the person. */
 const isFromOutside = Annotation.define<true>();
 
-/** Asks for a new look at the same text. */
+/** Asks to check the same text again. */
 const faultsChanged = StateEffect.define<null>();
 
 const NO_FAULTS: readonly JsonFault[] = [];
@@ -44,7 +44,7 @@ export default function CodeMirror(props: CodeMirrorProps) {
   const { labelId, text, faults = NO_FAULTS, minHeight, maxHeight, placeholder } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  /** The text as the owner knows it. */
+  /** The text that the parent component has. */
   const known = useRef(text);
   const latest = useRef(props);
   const isReadOnly = props.onChange === undefined;
@@ -99,7 +99,8 @@ function listSharedExtensions(labelId: string, minHeight: number, maxHeight: num
     createTheme(minHeight, maxHeight),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-labelledby': labelId, tabindex: '0' }),
-    // Text from Odoo: invisible characters are shown, and strings keep their direction to themselves.
+    // For text from Odoo: shows invisible characters, and keeps the direction of a string from affecting the text
+    // around it.
     highlightSpecialChars(),
     bidiIsolates(),
     bracketMatching(),
@@ -132,7 +133,7 @@ function listEditingExtensions(latest: { current: CodeMirrorProps }): Extension 
     lintGutter(),
     keymap.of([
       ...closeBracketsKeymap,
-      // Ctrl+Enter belongs to the page.
+      // Ctrl+Enter is a shortcut of the page.
       ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
       ...historyKeymap,
       ...completionKeymap,

@@ -1,4 +1,4 @@
-/** Completion of JSON: finds the place of the cursor, and asks the owner of the field what fits there. */
+/** Completion of JSON: finds the cursor's place in the text, and asks the parent component for suggestions. */
 import {
   type Completion,
   type CompletionContext,
@@ -15,12 +15,12 @@ export interface JsonPlace {
   /** `name`: the name of a member of the object at `path`. `value`: the value at `path`. */
   expects: 'name' | 'value';
   path: (string | number)[];
-  /** The element before the place, if it is in an array and that element is a string. */
+  /** The previous element of the array, if it is a string; otherwise null. */
   previous: string | null;
 }
 
 export interface JsonSuggestion {
-  /** The value, or the name of the member. */
+  /** The suggested value, or the name of a member. */
   value: string | number | boolean | null;
   detail?: string;
 }
@@ -39,7 +39,7 @@ export async function completeJson(
   if (from === pos && !explicit) return null;
   const suggestions = await suggest(place);
   const colon = place.expects === 'name' && !/^\s*:/.test(state.sliceDoc(to, to + 20)) ? ': ' : '';
-  // The options are compared with what stands before the cursor: a closing quote behind it would match none.
+  // Options are matched with the text before the cursor only: a closing quote after it would match none.
   const behind = to - pos;
   return {
     from,
@@ -60,7 +60,7 @@ export async function completeJson(
   };
 }
 
-/** The place at an offset, and the span of the token there. */
+/** Returns the place at an offset, and the span of the token at that offset. */
 export function findPlace(
   tree: Tree,
   text: string,
@@ -68,7 +68,7 @@ export function findPlace(
 ): { place: JsonPlace; from: number; to: number } {
   const token = findToken(tree, text, offset);
   let node: Node | null = tree.resolveInner(token.from, token.from === offset ? -1 : 1);
-  // The closing bracket at the offset belongs to a container that has ended.
+  // Goes up to the node that contains the offset: a container that ends there has a closing bracket and does not.
   while (node !== null && !isAround(node, token.from)) node = node.parent;
   const path = node === null ? [] : listSteps(node, text);
   switch (node?.name) {
@@ -93,7 +93,7 @@ export function findPlace(
   }
 }
 
-/** The string or word that the offset is in or behind. */
+/** The string or word that contains the offset or ends at it. */
 function findToken(tree: Tree, text: string, offset: number): { from: number; to: number } {
   const node = tree.resolveInner(offset, -1);
   if (node.name === 'String' || node.name === 'PropertyName') return { from: node.from, to: node.to };

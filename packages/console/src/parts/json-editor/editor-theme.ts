@@ -1,8 +1,8 @@
-/** How JSON looks in CodeMirror: as the inputs of Mantine, in its colours. */
+/** The look of JSON in CodeMirror: like Mantine's inputs, in Mantine's colours. */
 import { syntaxHighlighting } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
-/** Class by the tag that the grammar gives. */
+/** CSS classes by the tags of the grammar. */
 const CLASSES: Record<string, string> = {
   propertyName: 'cm-json-name',
   string: 'cm-json-string',
@@ -15,7 +15,7 @@ export function colorJson() {
   return syntaxHighlighting({ style: ([tag]) => CLASSES[String(tag)] ?? null });
 }
 
-/** One theme for light and dark: the variables and `light-dark()` follow Mantine's scheme. */
+/** One theme for light and dark mode: the variables and `light-dark()` follow Mantine's colour scheme. */
 export function createTheme(minHeight: number, maxHeight: number) {
   return EditorView.theme({
     '&': {

@@ -1,4 +1,4 @@
-/** The smallest single change that makes one text of another, so that the cursor and the undo history stay useful. */
+/** The smallest single change that turns one text into another, so that the cursor and the undo history stay useful. */
 export function findChange(before: string, after: string): { from: number; to: number; insert: string } {
   const shorter = Math.min(before.length, after.length);
   let start = 0;

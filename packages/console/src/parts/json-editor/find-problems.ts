@@ -1,18 +1,21 @@
-/** Finds what is wrong with a JSON text: its syntax, and what others say about members of it. */
+/** Finds the problems of a JSON text: its first syntax error, and faults of members that the proxy has reported. */
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
 import type { Diagnostic } from '@codemirror/lint';
 import type { EditorState } from '@codemirror/state';
 import { locatePath, type Span } from './locate-path.ts';
 
-/** `path` as in the faults of a problem, e.g. `models["res.*"][0]`; the message continues it. */
+/**
+ * `path` has the form of a problem's faults, e.g. `models["res.*"][0]`. The message continues a sentence that begins
+ * with the path.
+ */
 export type JsonFault = { message: string } & ({ path: string } | { offset: number });
 
 export interface Problem extends Diagnostic {
-  /** From 1. */
+  /** Line number from 1. */
   line: number;
 }
 
-/** What an engine says about the place; the editor shows it. */
+/** The part of an engine's message that quotes or locates the error, which the editor marks anyway. */
 const EXCERPT = /(, [".].* is not valid JSON|( in JSON)? at position \d+.*)$/s;
 
 const PARSE_MS = 100;
@@ -24,7 +27,7 @@ export function findProblems(state: EditorState, faults: readonly JsonFault[]): 
   return mistake === null ? found : [mistake, ...found];
 }
 
-/** The first mistake of syntax. An empty text is none: a form says itself that it needs a value. */
+/** Finds the first syntax error. An empty text is not reported: the form says itself that a value is required. */
 function findMistake(state: EditorState, text: string): Problem | null {
   if (text.trim() === '') return null;
   try {
@@ -38,7 +41,7 @@ function findMistake(state: EditorState, text: string): Problem | null {
   }
 }
 
-/** Engines do not always tell the position; the parser of the editor has marked it. */
+/** Position of the error by the editor's parser, because not every engine tells it. */
 function findErrorNode(state: EditorState): number {
   let position: number | null = null;
   readTree(state).iterate({

@@ -48,7 +48,7 @@ test('an empty text has no mistake, and faults of others come with their line', 
   expect(find('[]', [{ offset: 99, message: 'ends too early' }])).toMatchObject([{ from: 2 }]);
 });
 
-/** `|` is the cursor. */
+/** `|` marks the cursor. */
 test.each([
   ['{|}', 'name', [], null],
   ['{"a|": 1}', 'name', [], null],

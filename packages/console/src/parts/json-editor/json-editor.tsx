@@ -1,4 +1,4 @@
-/** A field for JSON. CodeMirror loads with the first one that is shown. */
+/** A field for JSON. CodeMirror loads when the first such field is shown. */
 import { Box, Input, Skeleton } from '@mantine/core';
 import { lazy, type ReactNode, Suspense, useId, useState } from 'react';
 import type { SuggestJson } from './complete-json.ts';
@@ -11,12 +11,14 @@ const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 interface JsonEditorProps {
   label: string;
   description?: ReactNode;
-  /** The text, valid or not. After `onChange` the next drawing must have it: typing is never delayed. */
+  /** The text, valid or not. The next rendering after `onChange` must have the new text. */
   value: string;
   onChange: (text: string) => void;
-  /** What completion offers at a place of the text. */
+  /** Suggests values for completion at a place of the text. */
   suggest?: SuggestJson | undefined;
-  /** What others found wrong, as the `faults` of a problem. Mistakes of syntax are found here. */
+  /**
+   * Faults that the proxy has found, in the form of a problem's `faults`. This component finds syntax errors itself.
+   */
   faults?: readonly JsonFault[] | undefined;
   /** Shown while the text is empty. */
   placeholder?: string | undefined;
@@ -24,10 +26,10 @@ interface JsonEditorProps {
   maxHeight?: number;
 }
 
-/** The distance from texts above and below, as in other fields. */
+/** The distance to the texts above and below, as in other fields. */
 const GAP = 'calc(var(--mantine-spacing-xs) / 2)';
 
-/** The Tab key leaves the field. Ctrl+Space completes, F8 goes to the next mistake. */
+/** A JSON input. The Tab key leaves it, Ctrl+Space completes, and F8 goes to the next problem. */
 export function JsonEditor({
   label,
   description,

@@ -1,11 +1,11 @@
-/** JSON to read, with lines that fold. */
+/** Shows read-only JSON, with lines that can be folded. */
 import { Skeleton, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useId } from 'react';
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'));
 
 interface JsonViewProps {
-  /** Its accessible name. */
+  /** The accessible name. */
   label: string;
   text: string;
   maxHeight?: number;

@@ -10,8 +10,8 @@ export interface Span {
 }
 
 /**
- * The name of the member, or the first line of the element. If the path leads on where the text ends, the place where
- * the text ends it.
+ * The span of the member's name, or of the element's first line. If the text lacks a part of the path, the span of the
+ * last part that it has.
  */
 export function locatePath(tree: Tree, text: string, path: string): Span {
   let value = tree.topNode.firstChild;
@@ -25,7 +25,7 @@ export function locatePath(tree: Tree, text: string, path: string): Span {
   return span;
 }
 
-/** `models["res.*"][0]` → `models`, `res.*`, 0. */
+/** Splits a path: `models["res.*"][0]` → `models`, `res.*`, 0. */
 function splitPath(path: string): (string | number)[] {
   return [...path.matchAll(/\[("(?:[^"\\]|\\.)*")\]|\[(\d+)\]|([^.[\]]+)/g)].map(
     ([, quoted, index, name]) => {
@@ -35,7 +35,7 @@ function splitPath(path: string): (string | number)[] {
   );
 }
 
-/** The text of a JSON string; as it is written if it is not valid. */
+/** Decodes a JSON string. An invalid one is returned as it is. */
 export function readName(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
@@ -58,7 +58,7 @@ function enter(parent: Node, text: string, step: string | number): { value: Node
   return null;
 }
 
-/** The elements of an array. */
+/** Lists the elements of an array. */
 export function listValues(array: Node): Node[] {
   const values: Node[] = [];
   for (let child = array.firstChild; child !== null; child = child.nextSibling) {

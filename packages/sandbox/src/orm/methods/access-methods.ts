@@ -1,4 +1,4 @@
-/** Methods that return what the user may do. */
+/** Methods that return which operations the user may perform. */
 import { checkAccess, filterByRule, mayAccess } from '../access.ts';
 import { valueError } from '../fault.ts';
 import type { Call, Method, Operation } from '../model.ts';

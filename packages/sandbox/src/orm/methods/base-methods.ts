@@ -1,4 +1,6 @@
-/** The methods of every model, with the signatures of 18. The definition of a version changes what differs. */
+/**
+ * The methods of every model, with the signatures of 18. The definition of a version changes the methods that differ.
+ */
 import type { Method } from '../model.ts';
 import { accessMethods } from './access-methods.ts';
 import { describeMethods } from './describe-methods.ts';

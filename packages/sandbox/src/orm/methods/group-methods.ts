@@ -61,7 +61,7 @@ function readGroup(call: Call): JsonObject[] {
   const isLazy = isTrue(values['lazy']) && asked.length > 0;
   const specs = isLazy ? asked.slice(0, 1) : asked;
   const names = specs.map((spec) => spec.split(':')[0] ?? '');
-  // Web clients name the count, too, and Odoo skips it.
+  // Web clients list the count too, and Odoo skips it.
   const aggregates = listOf(values['fields'])
     .filter((text) => text !== '__count')
     .map((text) => parseAggregate(environment, model, String(text)))
@@ -95,7 +95,7 @@ function readGroup(call: Call): JsonObject[] {
   });
 }
 
-/** By group, the number of records with each of the listed values of a field. */
+/** By group: the number of records with each of the listed values of a field. */
 function countProgress(call: Call): JsonObject {
   const { environment, model, values } = call;
   const bar = values['progress_bar'] as JsonObject;
@@ -141,7 +141,9 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Odoo's AND. Up to 18, a domain with several items stays nested; 19 makes one flat list of `&`. */
+/**
+ * Combines domains by Odoo's AND. Up to 18, a domain with several items stays nested; 19 makes one flat list of `&`.
+ */
 function combineDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
   if (
     call.environment.personality.domainsAreFlat &&

@@ -33,7 +33,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
         { id: 2, display_name: 'Vendor', parent_id: false, __count: 1 },
       ],
     });
-    // A record whose parent is not among the records is left out.
+    // A record whose parent is not among the records is omitted.
     const chosen = { comodel_domain: [['id', '!=', 2]], expand: true };
     expect(range('res.partner.category', 'parent_id', chosen)).toMatchObject({ values: [{ id: 1 }] });
   });
@@ -50,7 +50,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
         { id: 2, display_name: 'Mitchell Admin', __count: 2 },
       ],
     });
-    // The other domains restrict what is counted.
+    // The other domains restrict which records are counted.
     const counted = { ...named, category_domain: [['id', '!=', 9]], filter_domain: [['id', '!=', 11]] };
     expect(range('res.partner', 'user_id', counted)).toMatchObject({
       values: [{ __count: 0 }, { __count: 1 }],

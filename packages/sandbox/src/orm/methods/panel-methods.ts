@@ -1,4 +1,4 @@
-/** The search panel of Odoo's web client: the values of a field by which its user can narrow a search. */
+/** The search panel of Odoo's web client: the values of a field by which its user can restrict a search. */
 import { isObject, isTrue, type Json, type JsonObject, toNumber } from '../../json/value.ts';
 import { keyError, userError } from '../fault.ts';
 import { listGroups } from '../group-rows.ts';
@@ -30,14 +30,14 @@ interface Panel {
   readonly field: Field;
   /** The arguments by name. */
   readonly values: JsonObject;
-  /** The records whose values are shown. */
+  /** The domain of the records whose values are shown. */
   readonly modelDomain: Domain;
-  /** With it, the records that are counted. */
+  /** An additional domain for the records that are counted. */
   readonly extraDomain: Domain;
-  /** A choice among the records that the field leads to. */
+  /** The domain of the related records that are shown as values. */
   readonly comodelDomain: Domain;
   readonly countsRecords: boolean;
-  /** Values without records are shown too. */
+  /** True: values without records are shown too. */
   readonly isExpanded: boolean;
   readonly limit: number | undefined;
 }
@@ -81,7 +81,9 @@ function readDomain(environment: Environment, domain: Json | undefined): Domain 
   return domain;
 }
 
-/** One value can be chosen. Records of a model with a parent come with the chain of their parents. */
+/**
+ * Answers for a panel in which one value can be chosen. Records of a model with a parent come with all their parents.
+ */
 function selectRange(panel: Panel): JsonObject {
   const { environment, field, values, limit, isExpanded, comodelDomain } = panel;
   if (field.type === 'selection') return { parent_field: false, values: listChoices(panel) };
@@ -123,7 +125,7 @@ function selectRange(panel: Panel): JsonObject {
   };
 }
 
-/** Several values can be chosen. Records can be grouped by one of their fields. */
+/** Answers for a panel in which several values can be chosen. Related records can be grouped by one of their fields. */
 function selectMultiRange(panel: Panel): JsonObject {
   const { environment, field, values, limit, isExpanded, comodelDomain } = panel;
   const groupDomain = values['group_domain'] ?? null;
@@ -165,7 +167,7 @@ function selectMultiRange(panel: Panel): JsonObject {
   };
 }
 
-/** As in Python: an omitted argument is true, an empty one is false. */
+/** Whether parents are shown. As in Python, an omitted argument is true, an empty one is false. */
 function isHierarchical(values: JsonObject): boolean {
   return !('hierarchize' in values) || isTrue(values['hierarchize']);
 }
@@ -183,7 +185,7 @@ function listChoices(panel: Panel): JsonObject[] {
   );
 }
 
-/** The values that the field has in the records of the search, with the number of records that are counted. */
+/** The values that the field has in the records of `modelDomain`, with the number of counted records for each value. */
 function listImage(panel: Panel, limit: number | undefined): Map<Json, PanelValue> {
   const { modelDomain, extraDomain, isExpanded } = panel;
   const counted = listValues(panel, joinDomains([modelDomain, extraDomain]));
@@ -205,7 +207,7 @@ function listValues({ environment, model, field }: Panel, domain: Domain): Map<J
   );
 }
 
-/** The records that the field leads to, in the order of their model. */
+/** The related records that the panel shows, in the order of their model. */
 function readRelated(
   { environment, comodelDomain, limit }: Panel,
   related: Model,
@@ -217,7 +219,7 @@ function readRelated(
   return readRows(environment, related, ids, ['display_name', ...fields]);
 }
 
-/** For a many2many field: the records of the search that are linked to a record. */
+/** For a many2many field: the number of counted records that are linked to the related record. */
 function countLinked(
   { environment, model, field, modelDomain, extraDomain, countsRecords }: Panel,
   id: Json,
@@ -238,7 +240,7 @@ function readGroupField(related: Model, name: string): Field {
   return field;
 }
 
-/** Id and name of the group of a record. */
+/** Id and name of the group to which a related record belongs. */
 function nameGroup(field: Field, value: Json): [id: Json, name: Json] {
   if (field.type === 'many2one')
     return Array.isArray(value) ? [value[0] as Json, value[1] as Json] : [false, UNSET];
@@ -258,7 +260,7 @@ function readParent(record: JsonObject): number | undefined {
   return Array.isArray(value) ? (value[0] as number) : undefined;
 }
 
-/** The records whose parents, up to the root, are all among the records. */
+/** Keeps the records whose parents, up to the root, are all among the records. */
 function keepWholeChains(records: readonly JsonObject[], ids: readonly Json[]): JsonObject[] {
   const known = new Map<Json, JsonObject>(records.map((record) => [readId(record), record]));
   const kept = new Set<Json>();
@@ -274,7 +276,7 @@ function keepWholeChains(records: readonly JsonObject[], ids: readonly Json[]): 
   return records.filter((record) => kept.has(readId(record)));
 }
 
-/** The number of records of each value, with those of the values below it. */
+/** Adds the number of records of each value to the numbers of all its parents. */
 function addToParents(
   shown: ReadonlyMap<Json, { count: number; parent: JsonObject }>,
 ): ReadonlyMap<Json, number> {

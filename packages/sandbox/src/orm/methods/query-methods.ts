@@ -173,7 +173,9 @@ export const queryMethods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** Python compares the values, so that it sorts by a field that is no column too. Null: another key. */
+/**
+ * Sorts by a field that is no column, as Python does with the field's values. Null: the key is a column or no field.
+ */
 function sortByField({ environment, model, ids, values }: Call): Json[] | null {
   const field = model.fields.get(String(values['key']));
   if (field === undefined || isSortable(environment, model, field)) return null;
@@ -193,7 +195,7 @@ function keepMatching(call: Call, domain: readonly Json[]): Json[] {
   return call.ids.filter((id) => found.has(id));
 }
 
-/** The ids of the call that match the domain, in this order; null: in the order of the model. */
+/** The ids of the call that match the domain, sorted by `order`; null: in the order of the model. */
 function searchAmong(
   { environment, model, ids }: Call,
   domain: readonly Json[],
@@ -207,14 +209,14 @@ function readList(domain: Json | undefined): readonly Json[] {
   return Array.isArray(domain) ? domain : [];
 }
 
-/** These check the domain before they check whether there is one. */
+/** Returns the domain of a method that requires one, and refuses null. */
 function readDomain({ environment }: Call, domain: Json): Json {
   if (domain === null) throw environment.personality.texts.domainNotList(domain);
   return domain;
 }
 
 function isClassic(call: Call): boolean {
-  // Python's None is another value than an omitted argument.
+  // None in Python differs from an omitted argument.
   const { load = '_classic_read' } = call.values;
   return load === '_classic_read';
 }

@@ -97,7 +97,7 @@ export function ensureOne(call: Call): number {
   throw valueError(`Expected singleton: ${call.model.name}(${ids.join(', ')})`);
 }
 
-/** The row of each id; throws Odoo's MissingError if there is none. */
+/** The row of each id of the call; throws Odoo's MissingError if an id has none. */
 export function listRows(call: Call) {
   return listIds(call).map((id) => {
     const row = call.environment.store.get(call.model.name, id);

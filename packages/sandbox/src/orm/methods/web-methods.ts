@@ -30,7 +30,7 @@ export const webMethods: Readonly<Record<string, Method>> = {
       const { environment, model, values } = call;
       const ids = searchIds(environment, model, values['domain'] ?? [], values);
       const length = countRows(environment, model, values['domain'] ?? [], values['count_limit'] ?? null);
-      // 16 has no specifications: its records are those of `read`.
+      // 16 has no specifications: it returns records like `read`.
       const isFlat = !('specification' in values);
       const records = isFlat
         ? readRows(environment, model, ids, values['fields'] ?? null)
@@ -140,7 +140,7 @@ function readLinked(
       ? false
       : (readNested(inner.sudo(), relation, [value as number], nested['fields'])[0] ?? false);
   const own = showField(inner, model, row, field, false) as number[];
-  // With an order, the records that the user may not read or that are archived are left out.
+  // If an order is given, records that are archived, or that the user may not read, are left out.
   const shown = nested['order']
     ? searchIds(inner, relation, [['id', 'in', own]], { order: nested['order'] })
     : own;

@@ -23,7 +23,7 @@ import {
 } from './document.ts';
 import { createPolicies } from './policies.ts';
 
-/** The place of a secret, without the secret. */
+/** The place where a secret is read, without the secret. */
 export type SecretSource = { env: string } | { file: string };
 
 export interface LocatedSecret {
@@ -42,9 +42,9 @@ export interface WantedKey {
 export interface WantedInstance {
   line: number;
   name: string;
-  /** The given members except the name and the key. Each is checked. */
+  /** The given members except the name and the key. Each one has been checked. */
   members: InstanceMembers;
-  /** Null if it is omitted. */
+  /** The place of the Odoo key; null if it is omitted. */
   secret: LocatedSecret | null;
 }
 
@@ -53,7 +53,7 @@ export type SubscriptionMembers = Partial<Omit<SubscriptionInput, 'name'>>;
 export interface WantedSubscription {
   line: number;
   name: string;
-  /** The given members except the name. Each is checked. */
+  /** The given members except the name. Each one has been checked. */
   members: SubscriptionMembers;
 }
 
@@ -66,7 +66,8 @@ export interface Configuration {
 const SECTIONS = ['policies', 'keys', 'instances', 'subscriptions'] as const;
 const KEY_MEMBERS = ['name', 'policy'] as const;
 /**
- * Settings of the proxy, including its master key and admin token. They must not be sent to an Odoo server as a key.
+ * Variables of the proxy's own settings, including its master key and admin token, which must not be sent to an Odoo
+ * server as a key.
  */
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
@@ -85,7 +86,7 @@ export function readConfiguration(
   const read = readDocument(text, requiresEnd ? 'end mark' : 'line break');
   if ('errors' in read) return read;
   const errors = new Map<string, LineError>();
-  // Every policy that extends an invalid one has the same error.
+  // An invalid policy reports its error once for each policy that extends it. The key of the map keeps one.
   const report = (error: LineError) => errors.set(`${error.line} ${error.message}`, error);
 
   const sections = readMembers(read.root, 'the file', SECTIONS);
@@ -188,7 +189,7 @@ export function readConfiguration(
     }
   }
 
-  /** The plan checks the stricter rule for instance names, together with the other members of a new instance. */
+  /** The plan checks the stricter rule for instance names later, together with the other members of a new instance. */
   function readName(located: Located, members: LocatedMap['members'], what: string): string | null {
     const name = members.get('name');
     if (name?.kind === 'scalar' && typeof name.value === 'string' && isKeyName(name.value)) return name.value;
@@ -199,7 +200,7 @@ export function readConfiguration(
     return null;
   }
 
-  /** Errors do not show the value: it may be the secret. */
+  /** Errors do not show the value, which may be the secret. */
   function readSecretSource(located: Located): LocatedSecret | null {
     const [[kind, source] = [], ...more] = located.kind === 'map' ? located.members : [];
     if (source?.kind === 'scalar' && typeof source.value === 'string' && more.length === 0) {

@@ -34,11 +34,12 @@ interface LocatedScalar {
 
 export function readDocument(text: string, ending: Ending): { root: Located } | { errors: LineError[] } {
   const lines = new LineCounter();
-  // The parser compares each name with all others of its map, which takes seconds for 16,000 of them.
+  // `uniqueKeys` is off: the parser would compare each name with all others of its map, which takes seconds for 16,000
+  // names.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const errors = new Map<number, LineError>();
   const report = (line: number, message: string) => {
-    // The parser often reports one mistake several times.
+    // Keeps the first error of a line, because the parser often reports one mistake several times.
     if (!errors.has(line)) errors.set(line, { line, message });
   };
   const lineOf = (node: Node | null, fallback: number) =>
@@ -53,7 +54,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   return errors.size > 0 ? { errors: [...errors.values()] } : { root };
 
   function locate(node: Node | null, line: number): Located {
-    // It would be read as null, which can grant everything.
+    // An empty value would be read as null, which can grant everything.
     if (node === null || (isScalar(node) && node.source === '' && node.type === 'PLAIN')) {
       report(line, 'a value is missing: is the file whole? Where none is meant, write null');
     }
@@ -80,7 +81,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   }
 }
 
-/** The value without its lines. */
+/** Returns the value without its lines. */
 export function toValue(located: Located): unknown {
   switch (located.kind) {
     case 'map':

@@ -1,4 +1,4 @@
-/** Checks the end of a YAML text: one that was cut off within its last line can look complete and grant more. */
+/** Checks the end of a YAML text: a text that was cut off within its last line can look complete, and grant more. */
 import { type Document, isCollection } from 'yaml';
 
 /**
@@ -7,7 +7,7 @@ import { type Document, isCollection } from 'yaml';
  */
 export type Ending = 'closed' | 'line break' | 'end mark';
 
-/** The error of the ending; null if there is none. */
+/** Explains what is wrong with the ending; null if it is right. */
 export function explainEnding(text: string, document: Document, ending: Ending): string | null {
   const { contents } = document;
   const isClosed = isCollection(contents) && contents.flow === true;

@@ -1,4 +1,4 @@
-/** The text for a stored policy that cannot be read, for lists, plans and messages. */
+/** Prints the text that stands for an unreadable stored policy in lists, plans and messages. */
 import type { UnreadablePolicy } from '@erp-proxy/contract';
 
 export function explainUnreadable({ unreadable }: UnreadablePolicy): string {

@@ -1,4 +1,6 @@
-/** The members of an instance in a configuration file, without its name, its key, and what only the proxy knows. */
+/**
+ * The members of an instance in a configuration file, without its name, its key, and members that only the proxy sets.
+ */
 import type { InstanceInput, InstanceView } from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
 

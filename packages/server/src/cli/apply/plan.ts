@@ -1,6 +1,6 @@
 /**
- * Plans the changes that make keys and instances match the file. Nothing is ever removed. Pure: reads neither the store
- * nor a secret.
+ * Plans the changes by which keys, instances and subscriptions match the file. Never removes anything. Pure: reads
+ * neither the store nor a secret.
  */
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
@@ -22,7 +22,7 @@ import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
 import { describeSubscription } from './subscription-members.ts';
 
-/** The keys and instances in the store that the file names. */
+/** The keys, instances and subscriptions of the store that the file names. */
 export interface Present {
   /** Active keys, by name. */
   keys: ReadonlyMap<string, readonly KeyView[]>;
@@ -31,23 +31,23 @@ export interface Present {
 }
 
 export interface PlanOptions {
-  /** Missing keys are created. */
+  /** True to create missing keys. */
   createsKeys: boolean;
-  /** The Odoo keys of existing instances are written again. */
+  /** True to write the Odoo keys of existing instances again. */
   updatesSecrets: boolean;
 }
 
 export interface Step {
   kind: 'add' | 'change' | 'keep';
-  /** For people: `key <name>`, `instance <name>`, `subscription <name>`. */
+  /** Name for people: `key <name>`, `instance <name>` or `subscription <name>`. */
   target: string;
   changes: Difference;
   action: Action;
-  /** The text for a stored policy that cannot be read. */
+  /** Set if the change replaces an unreadable stored policy: the text that stands for it. */
   replacesUnreadable?: string;
 }
 
-/** A change applies to one version: the one of this number, and of the object that was created at this time. */
+/** An update applies to one version only: `version` of the object that was created at `created_at`. */
 export type Action =
   | { do: 'nothing' }
   | { do: 'create key'; name: string; policy: Policy | null }
@@ -67,11 +67,11 @@ export type Action =
       version: number;
       created_at: string;
       members: InstanceMembers;
-      /** Null: the stored key stays. */
+      /** The new Odoo key; null: the stored key stays. */
       secret: LocatedSecret | null;
     };
 
-/** The members that every instance needs are present. */
+/** Members of an instance, including all that every instance needs. */
 export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db' | 'user_id'>>;
 
 /** Shown instead of a secret, and used in its place while the other members are checked. */
@@ -88,7 +88,7 @@ export function makePlan(
       return view === undefined ? planNewInstance(wanted) : planInstance(wanted, view, options);
     }),
     ...keys.flatMap((wanted) => planKeys(wanted, present.keys.get(wanted.name) ?? [], options)),
-    // They name instances and keys, which must be there first.
+    // Subscriptions come last: they name instances and keys, which must exist first.
     ...subscriptions.flatMap((wanted) => planSubscription(wanted, present.subscriptions.get(wanted.name))),
   ];
   const errors = planned.filter((step) => 'line' in step);
@@ -154,7 +154,7 @@ function planInstance(
   const written = Object.fromEntries(Object.entries(compared).filter(([member]) => member in changes));
   if (writtenSecret !== null) {
     changes['api_key'] = { from: SECRET, to: SECRET };
-    // The expiry belongs to the key, so it changes only with it: an expiry that the proxy learned from Odoo stays.
+    // The expiry is one of the Odoo key and is written with it only: an expiry that the proxy learned from Odoo stays.
     if (key_expires_at !== undefined) written['key_expires_at'] = key_expires_at;
   }
   return makeStep(`instance ${name}`, changes, {

@@ -7,7 +7,7 @@ import { parsePolicy } from '@erp-proxy/policy/parse';
 import { findNearestName } from '@erp-proxy/text';
 import { findLine, type LineError, type Located, type LocatedMap, toValue } from './document.ts';
 
-/** Resolves policies that are given by name or in place. */
+/** Resolves policies that are given by name or inline. */
 export interface Policies {
   /** Null if the policy has errors, which are passed to `report`. */
   resolve(located: Located): Policy | null;
@@ -15,11 +15,11 @@ export interface Policies {
   checkUnused(): void;
 }
 
-/** Maximum length of a chain of policies that extend each other, below one policy. */
+/** Maximum length of a chain of `extends` below one policy. */
 const DEPTH_MAX = 32;
 
 interface Merged extends LocatedMap {
-  /** Length of the longest chain of policies below it. */
+  /** Length of the longest chain of `extends` below this policy. */
   depth: number;
 }
 
@@ -57,7 +57,7 @@ export function createPolicies(
     return policy;
   }
 
-  /** The bases of a policy are merged below it in order. Later ones take precedence, member by member. */
+  /** Merges a policy with its bases, in their order. Later ones take precedence, member by member. */
   function merge(located: Located, path: readonly string[]): Merged | null {
     if (located.kind !== 'map') {
       report({ line: located.line, message: 'a policy holds members such as "models: …"' });
@@ -131,7 +131,7 @@ export function parseLocatedPolicy(located: Located): { policy: Policy } | { err
   };
 }
 
-/** Merges `models` by pattern. Any other member replaces that of the base. */
+/** Merges `models` by pattern. Any other member replaces the member of the base. */
 function mergeMember(name: string, below: Located | undefined, above: Located): Located {
   if (name !== 'models' || below?.kind !== 'map' || above.kind !== 'map') return above;
   return { ...above, members: new Map([...below.members, ...above.members]) };

@@ -10,7 +10,7 @@ import { makePlan } from './plan.ts';
 import { describeConfiguration, renderConfiguration } from './render.ts';
 import { describeSubscription } from './subscription-members.ts';
 
-/** Includes texts that YAML could read as another type. */
+/** Names, including texts that YAML could read as another type. */
 const name = fc.oneof(
   fc.constantFrom(
     'null',

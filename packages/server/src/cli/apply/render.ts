@@ -16,7 +16,7 @@ import { describeSubscription } from './subscription-members.ts';
 interface WrittenConfiguration {
   keys: { name: string; policy: Policy | null }[];
   instances: ({ name: string } & InstanceMembers)[];
-  /** Left out if there are none. */
+  /** Left out if there are no subscriptions. */
   subscriptions?: ({ name: string } & SubscriptionMembers)[];
 }
 

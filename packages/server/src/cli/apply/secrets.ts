@@ -8,7 +8,7 @@ export type Secrets = ReadonlyMap<Step, string>;
 
 interface SecretMeans {
   env: Readonly<Record<string, string | undefined>>;
-  /** The path is relative to the configuration file. Rejects with a message for people. */
+  /** Reads a file whose path is relative to the configuration file. Rejects with a message for people. */
   readFile(path: string): Promise<Buffer>;
 }
 
@@ -46,7 +46,7 @@ async function readSource(source: SecretSource, { env, readFile }: SecretMeans) 
     return env[source.env] || { error: `the environment variable ${source.env} is not set, or empty` };
   }
   try {
-    // Editors and `echo` end a file with a line break that is not part of the secret.
+    // Removes the line break at the end, which editors and `echo` add to the secret.
     return (await readFile(source.file)).toString().replace(/\r?\n$/, '');
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };

@@ -1,4 +1,4 @@
-/** The members of a subscription in a configuration file, without its name and what only the proxy knows. */
+/** The members of a subscription in a configuration file, without its name and members that only the proxy sets. */
 import type { SubscriptionChanges, SubscriptionView } from '@erp-proxy/contract';
 import { SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 

@@ -1,11 +1,11 @@
 /**
  * Cuts the bytes of an export into whole records, and finds the id of the last one. Only whole records are printed, so
- * that an export that broke off can go on behind the last one. Pure.
+ * that an interrupted export can resume after the last one. Pure.
  */
 export interface RecordTexts {
-  /** Gives the records that are complete now. */
+  /** Adds bytes of the export. Returns the records that are complete now. */
   push(piece: Uint8Array): { text: string; count: number };
-  /** Id of the last record that was given; null before the first one. */
+  /** Id of the last record that was returned; null before the first one. */
   readonly lastId: number | null;
   /** True if bytes of an incomplete record are left. */
   readonly isCut: boolean;
@@ -15,7 +15,7 @@ export function cutNdjson(): RecordTexts {
   return createTexts('\n', findLineEnds, (line) => (JSON.parse(line) as { id: number }).id);
 }
 
-/** `hasHeader`: the first row is given if it is wanted, and is no record. */
+/** `wantsHeader`: whether the header row is returned. It is not counted as a record. */
 export function cutCsv(wantsHeader: boolean): RecordTexts {
   let isHeader = true;
   const texts = createTexts('\r\n', createRowFinder(), (row) => Number.parseInt(row, 10));
@@ -28,7 +28,7 @@ export function cutCsv(wantsHeader: boolean): RecordTexts {
       return { text: wantsHeader ? given.text : given.text.slice(end), count: given.count - 1 };
     },
     get lastId() {
-      // The header begins with the name of the column.
+      // NaN after the header alone, which begins with a column name.
       return Number.isNaN(texts.lastId) ? null : texts.lastId;
     },
     get isCut() {
@@ -37,7 +37,7 @@ export function cutCsv(wantsHeader: boolean): RecordTexts {
   };
 }
 
-/** Gives the offsets behind the ends of records in the next part of the text. */
+/** Returns the offsets at which records end in the next part of the text. */
 type FindEnds = (part: string) => number[];
 
 function createTexts(end: string, findEnds: FindEnds, readId: (record: string) => number): RecordTexts {
@@ -75,7 +75,7 @@ function findLineEnds(part: string): number[] {
   return ends;
 }
 
-/** In a quoted cell, a line break does not end the row. */
+/** Finds the ends of rows. In a quoted cell, a line break does not end the row. */
 function createRowFinder(): FindEnds {
   let isQuoted = false;
   return (part) => {

@@ -1,6 +1,6 @@
 /**
  * Serves MCP on standard input and output, and passes each request on to the proxy. The SDK speaks with the client in
- * the revision that it knows; the proxy is asked in that of 2026-07-28. Knows no tools.
+ * the revision that it knows; the proxy is asked in the revision of 2026-07-28. Knows no tools.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -17,7 +17,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { INSTRUCTIONS } from '../../mcp/instructions.ts';
 
-/** Sends one request to the proxy. Resolves to the text of its answer, or to why there is none. */
+/** Sends one request to the proxy. Resolves to the text of its answer, or to the reason why there is none. */
 export type SendToProxy = (
   body: string,
   headers: Record<string, string>,
@@ -28,9 +28,9 @@ export interface BridgeOptions {
   send: SendToProxy;
   /** Version of this program. */
   version: string;
-  /** Ends the bridge. */
+  /** Resolves when the bridge must end. */
   untilStopped: Promise<void>;
-  /** Receives what is wrong with the input, as a text for the person who looks into the log of the client. */
+  /** Called with each problem of the input, as a text for the client's log. */
   onFault: (problem: string) => void;
 }
 
@@ -93,7 +93,7 @@ function createServer(send: SendToProxy, version: string): Server {
   return server;
 }
 
-/** The proxy may ask what this client can show. */
+/** Passes on which questions this client can show, so that the proxy may ask them. */
 function chooseCapabilities({ mcpReq }: ServerContext, server: Server): ClientCapabilities {
   const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
   const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
@@ -131,12 +131,12 @@ async function ask(
   throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, message);
 }
 
-/** Names of tools are ASCII. Another one is refused by the proxy with the names that exist. */
+/** Names of tools are ASCII. The proxy refuses any other name, and lists the existing ones. */
 function nameInHeader(name: string): string {
   return /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`;
 }
 
-/** By the type of the proxy's error. */
+/** Messages by the type of the proxy's error. */
 const EXPLANATIONS: Record<string, string> = {
   unauthorized: 'The proxy does not accept this client key; check ERP_PROXY_KEY, or the file of --key-file.',
   route_not_found: 'The proxy does not serve agents (/mcp): upgrade it, or check the address of --url.',

@@ -4,14 +4,14 @@
 export interface ProxyTarget {
   /** Address of the proxy, without a slash at its end. */
   url: string;
-  /** File that contains the client key; undefined: the text has a place for the key. */
+  /** Path of the file with the client key; undefined: the text has a placeholder for the key. */
   keyFile: string | undefined;
 }
 
 interface ClientConfiguration {
-  /** As it is given to `--print-config`. */
+  /** As given to `--print-config`. */
   name: string;
-  /** Where the text belongs. */
+  /** The file or menu of the client that the text belongs in. */
   place: string;
   render(target: ProxyTarget): string;
 }
@@ -19,7 +19,7 @@ interface ClientConfiguration {
 const KEY_PLACE = '<client key>';
 const PACKAGE = 'erp-proxy';
 
-/** In the order of the documentation. */
+/** In the order of docs/mcp.md. */
 export const CLIENT_CONFIGURATIONS: readonly ClientConfiguration[] = [
   {
     name: 'claude-desktop',
@@ -80,7 +80,7 @@ export const CLIENT_CONFIGURATIONS: readonly ClientConfiguration[] = [
   },
 ];
 
-/** For clients that start a program. */
+/** The configuration for clients that start a program. */
 function describeProgram({ url, keyFile }: ProxyTarget): object {
   const args = ['-y', PACKAGE, 'mcp', '--url', url];
   return keyFile === undefined

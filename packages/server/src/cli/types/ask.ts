@@ -1,4 +1,4 @@
-/** How the command asks the proxy. */
+/** The function with which `types` asks the proxy, and its error. */
 
 /** Calls a method of a model. Throws a {@link Refusal} if the answer is an error. */
 export type Ask = (model: string, action: string, params: unknown[], keyword: object) => Promise<unknown>;

@@ -4,12 +4,12 @@
  */
 import { type Ask, Refusal } from './ask.ts';
 
-/** What Odoo reports of a field. */
+/** The attributes of a field that Odoo reports. */
 export interface FieldDescription extends Readonly<Record<string, unknown>> {
   type: string;
 }
 
-/** Empty if Odoo does not tell: then no field is described as one without a default. */
+/** Empty if Odoo refuses to tell its defaults: no field is then described as lacking one. */
 export async function findLackingDefaults(
   ask: Ask,
   model: string,
@@ -22,18 +22,18 @@ export async function findLackingDefaults(
     if (typeof defaults !== 'object' || defaults === null || Array.isArray(defaults)) return new Set();
     return new Set(names.filter((name) => !Object.hasOwn(defaults, name)));
   } catch (error) {
-    // The types must not depend on the moment.
+    // Rethrown, because the types must not depend on an error that can pass.
     if (!(error instanceof Refusal) || error.isPassing) throw error;
     return new Set();
   }
 }
 
-/** Odoo fills these without a default. */
+/** Types of fields that Odoo fills without a default. */
 const FILLED_TYPES = ['boolean', 'one2many', 'many2many'];
 
 /**
  * The required fields that need a value from the caller or from a default: stored ones that can be written. Odoo
- * computes the others, and creates the record that a model inherits from, whose fields are related ones.
+ * computes other fields, and creates the parent record of `_inherits`, which related fields lead to.
  */
 function listUndecided(description: Readonly<Record<string, FieldDescription>>): string[] {
   const fields = Object.entries(description);
@@ -52,7 +52,7 @@ function listUndecided(description: Readonly<Record<string, FieldDescription>>):
     .map(([name]) => name);
 }
 
-/** A path of fields, which is a list until Odoo 15. */
+/** A path of fields. Until Odoo 15 it is a list. */
 function readPath(value: unknown): unknown[] | null {
   if (typeof value === 'string') return value.split('.');
   return Array.isArray(value) && value.length > 0 ? value : null;

@@ -1,15 +1,15 @@
-/** Finds the methods that a server tells of a model: those that the buttons of its form call. */
+/** Finds the methods that the buttons of a model's form call. */
 import { isObject } from '@erp-proxy/json';
 import { type Ask, Refusal } from './ask.ts';
 
-/** The name of the method that describes a view: from Odoo 16 on, and before. */
+/** The method that describes a view: from Odoo 16 on, and before. */
 const VIEW_METHODS = ['get_view', 'fields_view_get'];
-/** Odoo escapes `>` in attributes. */
+/** Matches tags. Odoo escapes `>` in attributes. */
 const TAG = /<(\/?)(field|button)\b([^>]*?)(\/?)>/g;
 const CALLS_METHOD = /\btype="object"/;
 const NAME = /\bname="([a-z]\w*)"/i;
 
-/** In their alphabet. Empty if the model has no form, or the user may not see it. */
+/** Sorted names. Empty if the model has no form, or the user may not see it. */
 export async function readMethods(ask: Ask, model: string): Promise<readonly string[]> {
   for (const method of VIEW_METHODS) {
     try {
@@ -17,14 +17,14 @@ export async function readMethods(ask: Ask, model: string): Promise<readonly str
       const arch = isObject(view) && typeof view['arch'] === 'string' ? view['arch'] : '';
       return [...new Set(listButtons(arch))].sort();
     } catch (error) {
-      // The types must not depend on the moment.
+      // Rethrown, because the types must not depend on an error that can pass.
       if (!(error instanceof Refusal) || error.isPassing) throw error;
     }
   }
   return [];
 }
 
-/** Without those in a field: they are of the views of related records. */
+/** The methods of the form's own buttons. Buttons within a field belong to views of related records. */
 function listButtons(arch: string): string[] {
   const names: string[] = [];
   let depth = 0;

@@ -7,10 +7,10 @@ import { readMethods } from './read-methods.ts';
 
 export interface DescribedModel {
   name: string;
-  /** Null if it is not known: the list of models was not read. */
+  /** Null if unknown: the list of models was not read. */
   label: string | null;
   fields: readonly DescribedField[];
-  /** Names of methods, as far as the server tells. */
+  /** The methods that the form's buttons call. */
   methods: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface DescribedField {
   hasTextIds: boolean;
   values: readonly (string | number)[];
   isRequired: boolean;
-  /** True if it is known that a new record needs a value from its caller. */
+  /** True if a new record is known to need a value from its caller. */
   lacksDefault: boolean;
   isReadonly: boolean;
 }
@@ -44,10 +44,10 @@ const ATTRIBUTES = [
 ];
 const PAGE_MODELS = 1000;
 
-/** From Odoo 18 on, the ids of these are texts. Their fields, and those that lead to them, are not stored then. */
+/** Models whose ids are texts from Odoo 18 on. Fields that lead to them are not stored in these versions. */
 const MODELS_WITH_TEXT_IDS = ['account.root'];
 
-/** Refusals that concern one model. A model that was found by a pattern is then left out. */
+/** Refusals that concern one model. A model that a pattern found is left out. */
 const REFUSALS_OF_MODEL = [
   'access_error',
   'policy_denied',
@@ -56,7 +56,7 @@ const REFUSALS_OF_MODEL = [
   'method_not_found',
 ];
 
-/** `leaveOut` is told about a model that a pattern found and that cannot be read. */
+/** `leaveOut` is called for a model that a pattern found and that cannot be read. */
 export async function readModels(
   ask: Ask,
   patterns: readonly string[],
@@ -102,7 +102,7 @@ async function findModels(ask: Ask, patterns: readonly string[]): Promise<Map<st
       if (matching.length > 0) found.set(model, name);
     }
     const last = rows.at(-1);
-    // A policy may allow shorter pages, so only an empty one is the end.
+    // Only an empty page is the end: a policy may shorten pages.
     if (last === undefined) break;
     after = last.id;
   }
@@ -148,10 +148,10 @@ function describeField(name: string, field: FieldDescription, lacksDefault: bool
     relation: readText(relation),
     hasTextIds: store === false && MODELS_WITH_TEXT_IDS.includes(String(relation)),
     values: Array.isArray(selection) ? selection.flatMap(readSelectionValue) : [],
-    // A field that is not stored may be empty all the same.
+    // A field that is not stored may be empty even if it is required.
     isRequired: required === true && store !== false,
     lacksDefault,
-    // Until 16, a field can be readonly in some states only.
+    // Until Odoo 16, a field can be readonly in some states only.
     isReadonly: readonly === true && !isObject(states),
   };
 }

@@ -4,7 +4,10 @@
  */
 import type { DescribedField, DescribedModel } from './read-models.ts';
 
-/** Longer selections, such as all time zones, change often and make the compiler slow. Their values are text. */
+/**
+ * Longer selections, such as all time zones, change often and make the compiler slow. Such a field has the type
+ * `string`.
+ */
 const SELECTION_VALUES_MAX = 200;
 const LINE_COLUMNS_MAX = 110;
 
@@ -61,7 +64,7 @@ function describe({ label, help }: DescribedField): string {
   return [label, help].filter((text) => text !== null).join('\n\n');
 }
 
-/** Lines as long as they are given: wrapping them would change more lines than the text did. */
+/** Keeps the lines as they are: wrapped lines would change more often than their text. */
 function renderComment(text: string, indent: string): string {
   const lines = text
     .replaceAll('*/', '*\\/')
@@ -76,7 +79,7 @@ function renderComment(text: string, indent: string): string {
 
 const SUFFIXES = ['Read', 'Create', 'Update'] as const;
 
-/** `res.partner` is `ResPartner`. Names that would be equal to another one get a number. */
+/** `res.partner` is `ResPartner`. A name that is taken gets a number. */
 function nameInterfaces(models: readonly DescribedModel[]): Map<string, string> {
   const taken = new Set<string>(['Models', METHODS, 'ValueForm', ...SUFFIXES]);
   const isFree = (title: string) => !['', ...SUFFIXES].some((suffix) => taken.has(title + suffix));
@@ -101,13 +104,13 @@ function renderValue(value: string | number): string {
   return typeof value === 'number' ? String(value) : quote(value);
 }
 
-/** A literal in single quotes. */
+/** Prints a string literal in single quotes. */
 function quote(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${inner.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
 }
 
-/** By code unit: independent of the language of the machine. */
+/** Compares by code unit, so that the order does not depend on the language of the machine. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

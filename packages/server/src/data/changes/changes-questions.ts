@@ -1,8 +1,8 @@
 /**
  * The calls on Odoo that find changes. Times in domains are whole seconds, and compared with `>=` and `<` only:
- * versions differ in what the other operators mean for the fractions that PostgreSQL keeps
- * (docs/odoo-facts.md#write-date). Each domain names `id`: `ir.attachment` hides the files of fields from domains that
- * do not. Pure.
+ * versions of Odoo differ in how other operators treat the fractions that PostgreSQL keeps
+ * (docs/odoo-facts.md#write-date). Each domain names `id`: `ir.attachment` hides the files of fields from domains
+ * without it. Pure.
  */
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Question } from '../ask-odoo.ts';
@@ -12,13 +12,16 @@ import type { ChangesQuery } from './terms.ts';
 
 const SHOW_ARCHIVED = new Map([['active_test', 'false']]);
 
-/** The context of a query: archived records have changes too. `context`: JSON text, or null. */
+/**
+ * Prepares the context of a query so that it also finds archived records, which have changes, too. `context`: JSON
+ * text, or null.
+ */
 export function prepareContext(context: Uint8Array | null): string | Denial {
   const prepared = setContextMembers(context, SHOW_ARCHIVED);
   return prepared instanceof Uint8Array ? Buffer.from(prepared).toString() : prepared;
 }
 
-/** Finds the latest `write_date`. */
+/** Asks for the latest `write_date`. */
 export function askNewest({ context }: Pick<ChangesQuery, 'context'>): Question {
   return build('search_read', '[["id",">",0],["write_date","!=",false]]', context, {
     fields: '["write_date"]',
@@ -27,7 +30,7 @@ export function askNewest({ context }: Pick<ChangesQuery, 'context'>): Question 
   });
 }
 
-/** The records that match, by id. */
+/** Asks for the records that match the domain, by id. */
 export function askCopy(query: ChangesQuery, after: number, limit: number): Question {
   return build('search_read', addTerms(`["id",">",${after}]`, query.domain), query.context, {
     fields: listFields(query),
@@ -36,7 +39,7 @@ export function askCopy(query: ChangesQuery, after: number, limit: number): Ques
   });
 }
 
-/** The ids of the records that match. */
+/** Asks for the ids of the records that match the domain. */
 export function askIds(
   { domain, context }: Pick<ChangesQuery, 'domain' | 'context'>,
   after: number,
@@ -48,7 +51,7 @@ export function askIds(
   });
 }
 
-/** All records of this second and later, whether they match or not. */
+/** Asks for all records written in this second or later, whether they match the domain or not. */
 export function askFrom(query: ChangesQuery, second: number | null, limit: number): Question {
   const since = second === null ? '["write_date","!=",false]' : `["write_date",">=","${printTime(second)}"]`;
   return build('search_read', `[["id",">",0],${since}]`, query.context, {
@@ -58,7 +61,7 @@ export function askFrom(query: ChangesQuery, second: number | null, limit: numbe
   });
 }
 
-/** The records of one second after an id. */
+/** Asks for the records written in this one second, by id, after the given id. */
 export function askSecond(query: ChangesQuery, { second, id }: Place, limit: number): Question {
   const from = `["write_date",">=","${printTime(second)}"]`;
   const to = `["write_date","<","${printTime(second + 1)}"]`;
@@ -69,12 +72,12 @@ export function askSecond(query: ChangesQuery, { second, id }: Place, limit: num
   });
 }
 
-/** The same question for the times of the records alone. */
+/** Asks the same question for the `write_date` of the records alone. */
 export function askTimes(question: Question): Question {
   return { ...question, keyword: { ...question.keyword, fields: '["write_date"]' } };
 }
 
-/** Fields of no record. */
+/** Asks for fields of no record, to have the fields checked. */
 export function askNothing(fields: readonly string[]): Question {
   return build('search_read', '[["id","=",0]]', '{}', {
     fields: JSON.stringify(fields),
@@ -83,7 +86,7 @@ export function askNothing(fields: readonly string[]): Question {
   });
 }
 
-/** The ids that match. */
+/** Asks which of the ids match the domain. */
 export function askMatching(
   { domain, context }: Pick<ChangesQuery, 'domain' | 'context'>,
   ids: readonly number[],
@@ -120,7 +123,7 @@ function listFields({ fields }: ChangesQuery): string {
   return JSON.stringify(fields.includes('write_date') ? fields : [...fields, 'write_date']);
 }
 
-/** As Odoo takes it. */
+/** Prints a time in Odoo's form. */
 function printTime(second: number): string {
   return new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ');
 }

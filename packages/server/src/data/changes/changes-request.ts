@@ -11,26 +11,29 @@ import { CURSOR_LENGTH_MAX } from './cursor.ts';
 
 export interface ChangesRequest {
   readonly data: DataRequest;
-  /** JSON text of an array. */
+  /** The domain as JSON text of an array. */
   readonly domain: string;
-  /** At least one name, each once. */
+  /** Names of fields: at least one, each once. */
   readonly fields: readonly string[];
-  /** JSON text of an object. */
+  /** The context as JSON text of an object. */
   readonly context: string;
   readonly dropsRecords: boolean;
-  /** Null: from the beginning. */
+  /** The cursor; null: from the beginning. */
   readonly since: string | null;
   /** Maximum number of changes. */
   readonly limit: number;
 }
 
 const MEMBERS = ['domain', 'fields', 'context', 'since', 'limit'];
-/** They are sent again with each page, and compared with those of the cursor. */
+/**
+ * Maximum of `domain`, `fields` and `context`, which are sent again with each page and compared with those of the
+ * cursor.
+ */
 const TEXT_BYTES_MAX = 64 * 1024;
 const LIMIT_DEFAULT = 500;
 const LIMIT_MAX = 1000;
 
-/** The denial goes with the `id` of the body. */
+/** A denial is answered with the `id` of the body. */
 export function readChangesRequest(bytes: Uint8Array): ChangesRequest | { id: Uint8Array; denial: Denial } {
   const data = readDataRequest(bytes, MEMBERS);
   if ('denial' in data) return data;
@@ -62,7 +65,7 @@ function readDomain(data: DataRequest): string | Denial {
   return value.end - value.start > TEXT_BYTES_MAX ? tooLong('domain') : readText8(data, value);
 }
 
-/** It must be given, so that a caller that has lost its cursor does not read everything again unawares. */
+/** `since` is required, so that a caller that has lost its cursor does not read everything again without knowing it. */
 function readSince({ bytes, members }: DataRequest): string | null | Denial {
   const value = findValue(members, 'since');
   if (value?.kind === 'null') return null;

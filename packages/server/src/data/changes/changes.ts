@@ -1,6 +1,6 @@
 /**
  * Serves `POST /api/erp/changes`: opens the cursor, reads the changes through calls of the request, and seals the next
- * cursor. What is read is decided in read-changes.ts.
+ * cursor. read-changes.ts decides what to read.
  */
 import { invalid } from '../../execute/call/read-members.ts';
 import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
@@ -21,10 +21,10 @@ import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
 
 export interface ChangesOptions {
   instances: Pick<Instances, 'find'>;
-  /** 32 bytes, the same on all replicas and after restarts. */
+  /** A key of 32 bytes, the same on all replicas and after restarts. */
   secret: Uint8Array;
   overlapSeconds: number;
-  /** Time limit of a request that names none. */
+  /** Time limit of a request that does not set one. */
   timeoutMs: number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
@@ -34,25 +34,25 @@ export interface Changes {
   /** Answers the request. */
   serve(runner: CallRunner): Promise<null>;
   /**
-   * Reads the answer to a request with this body with calls of the runner, and does not send it. The bounds of
-   * requests for changes hold, whatever the route of the request is.
+   * Answers a request with this body through calls of the runner, and returns the answer instead of sending it. The
+   * limits of requests for changes apply, whatever the route of the runner's request is.
    */
   read(bytes: Uint8Array, runner: CallRunner): Promise<ChangesAnswer | QuestionFailure>;
 }
 
 export interface ChangesAnswer {
   changes: readonly Change[];
-  /** For the next request. */
+  /** The cursor for the next request. */
   cursor: string;
   /** True if the next request may be sent at once. */
   more: boolean;
-  /** The first field whose value is null in place of NaN or Infinity; null: none. */
+  /** The first field with null in place of NaN or Infinity; null if there is none. */
   nullField: string | null;
 }
 
-/** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
+/** Maximum records of one call on Odoo, unless the limit of the request is higher. */
 const PAGE_MIN = 100;
-/** An answer ends early once it has taken this long, or half of its time limit. */
+/** An answer ends early after this time, or after half of its time limit. */
 const ANSWER_MS = 5000;
 
 export function createChanges({
@@ -135,7 +135,7 @@ export function createChanges({
   };
 }
 
-/** Null if the server cannot be named. */
+/** The owner of a cursor. Null if the server cannot be named. */
 async function findOwner(
   { data }: ChangesRequest,
   { client }: CallRunner,
@@ -160,7 +160,7 @@ async function nameServer(text: string, instances: Pick<Instances, 'find'>): Pro
   }
 }
 
-/** A policy sets companies and language too, which decide what is read. */
+/** The terms include companies and context of the policy, which also decide what is read. */
 function listTerms({ data, domain, fields, context }: ChangesRequest, { client }: CallRunner): CursorTerms {
   const { context: ofPolicy = null, companies = null } = client.policy?.policy ?? {};
   return {
@@ -171,7 +171,7 @@ function listTerms({ data, domain, fields, context }: ChangesRequest, { client }
   };
 }
 
-/** The error of a call tells why the server cannot be named. */
+/** Makes a call whose error says why the server cannot be named. */
 async function explainMissing(request: ChangesRequest, ask: Ask<QuestionFailure>): Promise<QuestionFailure> {
   const asked = await ask(askNewest(request));
   if ('failure' in asked) return asked.failure;

@@ -1,4 +1,4 @@
-/** Makes the calls that read changes, and tells the clock of the server and why a call has no result. */
+/** Makes the calls that read changes, and returns the server's clock, or the cause of a failure, with each answer. */
 
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import { readHttpDate } from '@erp-proxy/text';
@@ -7,10 +7,13 @@ import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
 import type { DataRequest } from '../data-request.ts';
 import type { Ask } from './terms.ts';
 
-/** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
+/** Maximum bytes of an answer of Odoo. A larger page is read again with fewer records. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** `nowMs`: monotonic clock in milliseconds. `noteNull` gets fields that have null in place of NaN or Infinity. */
+/**
+ * `nowMs`: monotonic clock in milliseconds. `noteNull` is called with each field that has null in place of NaN or
+ * Infinity.
+ */
 export function createAsk(
   data: DataRequest,
   runner: CallRunner,
@@ -39,7 +42,7 @@ function findCause(failure: QuestionFailure): { cause?: 'too_large' | 'query_inv
   return readErrorType(failure.error) === 'query_invalid' ? { cause: 'query_invalid' } : {};
 }
 
-/** `error` is a whole answer of ours. */
+/** Reads the type from an error answer of the proxy, as a whole. */
 function readErrorType(error: Uint8Array): unknown {
   const answer = JSON.parse(Buffer.from(error).toString()) as { error?: { data?: { type?: unknown } } };
   return answer.error?.data?.type;

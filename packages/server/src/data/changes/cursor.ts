@@ -1,7 +1,7 @@
 /**
  * Cursors: the state of one caller's changes, sealed with AES-256-GCM under a key for the client and its server. A
- * cursor of another client or server is therefore no cursor at all, and nothing is learned from it. What else must
- * stay the same is inside, so that an error can name it. Pure.
+ * cursor of another client or server is therefore unknown, and its content stays hidden. The request members that must
+ * stay the same are inside, so that an error can name the one that changed. Pure.
  */
 import {
   createCipheriv,
@@ -15,18 +15,18 @@ import { type ChangesState, STATE_VERSION } from './terms.ts';
 
 /** The client and the server that a cursor belongs to. */
 export interface CursorOwner {
-  /** Id of the client, which its keys share. */
+  /** Id of the client, which all keys of the client share. */
   clientId: string;
-  /** Names the server, the database and the user. */
+  /** Text that identifies the server, the database and the user. */
   server: string;
 }
 
-/** What must stay the same, by the member of the request. */
+/** The members of the request that must stay the same while a cursor is used. */
 export type CursorTerms = Readonly<Record<'model_id' | 'domain' | 'fields' | 'context', string>>;
 
 export type OpenedCursor =
   | { state: ChangesState }
-  /** `changed`: the first member that is another one. */
+  /** `changed`: the first member that differs from that of the cursor. */
   | { problem: 'unknown' | 'old' | 'changed'; changed?: keyof CursorTerms };
 
 export interface CursorSeal {
@@ -34,21 +34,21 @@ export interface CursorSeal {
   open(owner: CursorOwner, terms: CursorTerms, cursor: string): OpenedCursor;
 }
 
-/** Far more than a cursor has. */
+/** Far more than any cursor of the proxy has. */
 export const CURSOR_LENGTH_MAX = 128 * 1024;
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A version, and base64url. */
+/** The version, and the sealed state as base64url. */
 const CURSOR = /^c(\d{1,6})\.([\w-]+)$/;
 const VERSION = `c${STATE_VERSION}`;
-/** Enough that no two terms are confused by chance. */
+/** Enough that digests of different terms are never equal by chance. */
 const DIGEST_BYTES = 12;
 
 export function createCursorSeal(secret: Uint8Array): CursorSeal {
   const root = createSecretKey(secret);
-  // One key for each owner: the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3).
+  // One key for each owner: no key reaches the limit on random nonces (NIST SP 800-38D 8.3).
   const deriveKey = ({ clientId, server }: CursorOwner) =>
     new Uint8Array(hkdfSync('sha256', root, '', JSON.stringify([VERSION, clientId, server]), 32));
   return {

@@ -1,14 +1,14 @@
-/** Finds which records have gone: Odoo keeps no trace of a deletion, so that ids are compared with those that exist. */
+/** Finds deleted records. Odoo keeps no trace of a deletion, so the ids are compared with those that exist. */
 import { askMatching } from './changes-questions.ts';
 import { readIds } from './read-rows.ts';
 import type { Ask, ChangesFault, ChangesQuery } from './terms.ts';
 
-/** Ids of one call. */
+/** Maximum ids of one call. */
 const PAGE_IDS = 1000;
 
 /**
- * Returns those of the ids that do not exist, or are not visible any more. Makes one call for each thousand ids, or for
- * as many as the policy allows. `bounds.pageMax`: maximum ids of a call.
+ * Returns the ids whose records do not exist or are no longer visible. Makes one call for each thousand ids, or for as
+ * many as the policy allows. `bounds.pageMax`: maximum ids of a call.
  */
 export async function findGone<Failure>(
   ask: Ask<Failure>,

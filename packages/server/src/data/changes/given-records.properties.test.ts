@@ -1,6 +1,6 @@
 /**
- * Scans of a table that changes in between, in pages of any size, with a small number of runs: nothing that has changed
- * is left out, and what has not changed is given again only beside something that has.
+ * Scans a table that changes between the scans, in pages of any size, with few runs: each changed record is returned,
+ * and an unchanged one is returned again only beside a changed one.
  */
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const RUNS_MAX = 8;
 const BEGINNING: Place = { second: -1, id: 0 };
 const END: Place = { second: Number.MAX_SAFE_INTEGER, id: LAST_ID };
 
-/** By id: the second and the digest. A digest of 0 deletes the record. */
+/** Changes to apply between scans: the record `id` gets this second and digest. The digest 0 deletes it. */
 const EDITS = fc.array(
   fc.record({
     id: fc.integer({ min: 1, max: 40 }),
@@ -43,7 +43,7 @@ const SCANS = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-/** As in production: sums of digests are equal by chance only. */
+/** Digests as in production, so that their sums are equal by chance only. */
 function hashVersion(...version: (number | bigint)[]): bigint {
   return hash('sha256', version.join(), 'buffer').readBigUInt64BE();
 }
@@ -54,7 +54,7 @@ function listRecords(table: Table): ScannedRecord[] {
   return [...table].map(([id, record]) => ({ id, ...record })).sort(comparePlaces);
 }
 
-/** As read-changes.ts reads: the last second of a full page is left to the next one, or read by id. */
+/** Scans as read-changes.ts does: the last second of a full page is left to the next page, or read by id. */
 function scan(given: Run[], rows: ScannedRecord[], pageSize: number, room: number, start: Place) {
   let runs = given;
   let after = start;
@@ -76,7 +76,7 @@ function scan(given: Run[], rows: ScannedRecord[], pageSize: number, room: numbe
     expect(comparePlaces(compared.reached, after)).toBeGreaterThan(0);
     gave.push(...compared.give);
     runs = limitRuns(compared.runs, compared.reached, RUNS_MAX);
-    // As from another process.
+    // Encoded and decoded, as if another process went on.
     runs = decodeRuns(encodeRuns(runs));
     expect(runs.toSorted((one, other) => comparePlaces(one.start, other.start))).toEqual(runs);
     expect(runs.length).toBeLessThanOrEqual(4 * RUNS_MAX);
@@ -102,7 +102,7 @@ test('gives every record that has changed', () => {
         for (const { id, second, digest } of rows) expect(known.get(id)).toBe(`${second} ${digest}`);
         expect(countRecords(next.filter(({ count }) => count > 0))).toBeLessThanOrEqual(rows.length);
         runs = next;
-        // Nothing has changed since: a scan that can read a run whole gives nothing.
+        // Nothing has changed since: a scan that can read each run as a whole returns nothing.
         expect(scan(runs, rows, 1000, 1000, BEGINNING).gave).toEqual([]);
         const second = findScanStart(runs, 6);
         expect(scan(runs, rows, 1000, 1000, { second, id: 0 }).gave).toEqual([]);
@@ -138,7 +138,7 @@ test('a record that was read twice before the first scan is known as it was read
         ...new Map(list.map((edit) => [edit.id, version(edit)])).values(),
       ];
       const rows = byId(edits).toSorted((one, other) => one.id - other.id);
-      // Each record has a run of its own.
+      // Begins with one run for each record.
       let runs = addRecords([], byId(earlier));
       for (let at = 0; at < rows.length; at += pageSize)
         runs = addRecords(runs, rows.slice(at, at + pageSize));

@@ -1,47 +1,47 @@
 /**
- * What a cursor has given within the overlap, in bounded space. Records are ordered by (second of `write_date`, id),
- * and runs of neighbours have one digest together. Up to RUNS_MAX records each is a run of its own; then neighbours
- * are joined. A run whose digest has not changed holds nothing new. If it has changed, all of its records are given
- * again. Pure. docs/decisions/0039-changes.md has the proof.
+ * What a cursor has returned within the overlap, in bounded space. Records are ordered by (second of `write_date`, id),
+ * and each run of neighbours has one digest. Up to RUNS_MAX records, each has a run of its own; beyond, neighbouring
+ * runs are joined. If the digest of a run is unchanged, it holds nothing new. If it has changed, all records of the run
+ * are returned again. Pure. docs/decisions/0039-changes.md has the proof.
  */
 
-/** A place in the order: the second of `write_date` since 1970, and the id. */
+/** A position in the order of records: the second of `write_date` since 1970, and the id. */
 export interface Place {
   readonly second: number;
   readonly id: number;
 }
 
-/** A record as it would be given: its digest covers everything that the caller sees. */
+/** A record that a scan has read: its digest covers everything that the caller sees of it. */
 export interface ScannedRecord extends Place {
   readonly digest: bigint;
 }
 
-/** Records from `start` to `end`, both included. */
+/** The records from `start` to `end`, both included. */
 export interface Run {
   readonly start: Place;
   readonly end: Place;
   readonly count: number;
-  /** Sum of the digests, modulo 2^64. */
+  /** Sum of the digests of these records, modulo 2^64. */
   readonly digest: bigint;
 }
 
-/** Joining may leave half as many more. Bounds a cursor to about 40 kB. */
+/** Joining may leave up to half as many more runs. Bounds a cursor to about 40 kB. */
 const RUNS_MAX = 1000;
 
 export const LAST_ID = Number.MAX_SAFE_INTEGER;
 const DIGEST_BYTES = 8;
 
 export interface Comparison<Row> {
-  /** The records to give, in their order. */
+  /** The records to return, in their order. */
   give: Row[];
   runs: Run[];
-  /** All records up to here are dealt with. */
+  /** The place up to which all records have been compared. */
   reached: Place;
 }
 
 /**
- * Compares the records of the places after `after` and up to `upTo` with what was given. `rows` are all records that
- * exist there, in their order. Gives at most `room` records.
+ * Compares the records after `after` and up to `upTo` with the runs of what was returned before. `rows` are all records
+ * that exist there, in their order. Returns at most `room` records.
  */
 export function compareRecords<Row extends ScannedRecord>(
   given: readonly Run[],
@@ -61,7 +61,7 @@ export function compareRecords<Row extends ScannedRecord>(
   let broken: Run | null = null;
   for (let at = 0; at < rows.length; ) {
     const row = rows[at] as Row;
-    // The records of these runs have gone, or have a later time now.
+    // Skips runs before this record: their records are gone, or have a later time now.
     while (next < given.length && comparePlaces((given[next] as Run).end, row) < 0) next++;
     const found = given[next];
     const run = found && comparePlaces(found.start, row) <= 0 ? found : null;
@@ -75,9 +75,9 @@ export function compareRecords<Row extends ScannedRecord>(
           reached = rows[at - 1] as Row;
           continue;
         }
-        // The next records of the run are compared with what is left of it, and differ too.
+        // The digest differs. So do those of the run's next records, which are compared with the rest of the run.
       } else if (at === 0 || run.count === 0) broken = run;
-      // The whole run is read with the next page. One that is longer than a page is given again.
+      // The next page reads the whole run. A run that is longer than a page is returned again.
       else if (run !== broken) return stop(reached);
     }
     if (give.length === room) return stop(reached);
@@ -91,7 +91,7 @@ export function compareRecords<Row extends ScannedRecord>(
   return stop(upTo);
 }
 
-/** The sum over the records from index `from` that belong to the run. */
+/** Count and sum of digests of the records from index `from` to the end of the run. */
 function sumRun(rows: readonly ScannedRecord[], from: number, run: Run): { count: number; digest: bigint } {
   let digest = 0n;
   let at = from;
@@ -100,7 +100,7 @@ function sumRun(rows: readonly ScannedRecord[], from: number, run: Run): { count
   return { count: at - from, digest: BigInt.asUintN(64, digest) };
 }
 
-/** What is left of a run that was dealt with in part has no digest that anything equals. */
+/** The runs that remain after `reached`. The rest of a run that was cut gets the count 0, so that it equals nothing. */
 function cutStart(rest: readonly Run[], reached: Place): readonly Run[] {
   const [first, ...others] = rest;
   if (first === undefined || comparePlaces(first.start, reached) > 0) return rest;
@@ -109,8 +109,8 @@ function cutStart(rest: readonly Run[], reached: Place): readonly Run[] {
 }
 
 /**
- * Adds records that are given without a comparison, in any order. A place that has a run of its own already was read
- * before with another content: a record can change twice within a second. Only the new content counts.
+ * Adds records that are returned without a comparison, in any order. If a record has a run of its own already, it was
+ * read before with other content: a record can change twice within a second. Only the new content counts.
  */
 export function addRecords(given: readonly Run[], rows: readonly ScannedRecord[]): Run[] {
   const added = [...rows].sort(comparePlaces);
@@ -135,8 +135,8 @@ function toRun({ second, id, digest }: ScannedRecord): Run {
 }
 
 /**
- * Joins neighbours until there are few enough. A run is within one second, or has all records of its seconds: each can
- * be read whole, by id or by time. No run goes over `border`, up to which a scan has come.
+ * Joins neighbouring runs until there are few enough. A run stays within one second, or has all records of its seconds,
+ * so that it can be read as a whole, by id or by time. No run crosses `border`, the place that a scan has reached.
  */
 export function limitRuns(runs: readonly Run[], border: Place | null, runsMax = RUNS_MAX): Run[] {
   if (runs.length <= runsMax) return [...runs];
@@ -148,7 +148,8 @@ export function limitRuns(runs: readonly Run[], border: Place | null, runsMax = 
     (one, other) => one.start.second === other.end.second && mayJoin(one, other),
   );
   if (within.length <= runsMax) return within;
-  // A run that is joined to one of these has all records of its seconds too.
+  // The seconds that several runs share. A run that is joined to one of these would not have all records of its
+  // seconds.
   const shared = new Set<number>();
   within.forEach(({ end }, at) => {
     if (within[at + 1]?.start.second === end.second) shared.add(end.second);
@@ -186,13 +187,13 @@ export function countRecords(runs: readonly Run[]): number {
   return runs.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The second with which a scan must begin so that no run is compared in part: the given one, or an earlier one. */
+/** The second at which a scan must begin so that it reads no run in part: the given one, or an earlier one. */
 export function findScanStart(runs: readonly Run[], second: number): number {
   const cut = runs.find(({ start, end }) => start.second < second && end.second >= second);
   return cut?.start.second ?? second;
 }
 
-/** The runs after a place. */
+/** The runs that end after a place. */
 export function dropRuns(runs: readonly Run[], before: Place): Run[] {
   return runs.filter(({ end }) => comparePlaces(end, before) > 0);
 }
@@ -201,7 +202,7 @@ export function comparePlaces(one: Place, other: Place): number {
   return one.second - other.second || one.id - other.id;
 }
 
-/** As base64 of integers of variable length, each second as the difference to the one before. */
+/** Base64 of integers of variable length. Each second is stored as the difference to the one before. */
 export function encodeRuns(runs: readonly Run[]): string {
   const bytes: number[] = [];
   let second = 0;
@@ -221,7 +222,7 @@ export function encodeRuns(runs: readonly Run[]): string {
   return Buffer.from(bytes).toString('base64');
 }
 
-/** Throws a RangeError if the text is not one of {@link encodeRuns}. */
+/** Throws a RangeError if the text was not made by {@link encodeRuns}. */
 export function decodeRuns(text: string): Run[] {
   const bytes = Buffer.from(text, 'base64');
   const runs: Run[] = [];

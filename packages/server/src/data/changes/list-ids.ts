@@ -1,15 +1,15 @@
-/** Lists the ids of the records that match, so that it can be told later which of them have gone. */
+/** Lists the ids of the records that match, so that deleted records can be found later. */
 import { findAcrossDropped } from '../dropped-records.ts';
 import { askIds } from './changes-questions.ts';
 import { readIds } from './read-rows.ts';
 import type { Ask, ChangesFault, ChangesQuery } from './terms.ts';
 
-/** Ids of one call. */
+/** Maximum ids of one call. */
 const PAGE_IDS = 10_000;
 
 type Failed<Failure> = { failure: Failure } | { fault: ChangesFault };
 
-/** Ascending; at most about `max` and one page more, so that a longer list can be told. */
+/** Returns ids in ascending order. Stops one page after `max`, so that the caller can see that the list is longer. */
 export async function listIds<Failure>(
   ask: Ask<Failure>,
   query: Pick<ChangesQuery, 'domain' | 'context' | 'dropsRecords'>,

@@ -1,4 +1,4 @@
-/** An Odoo that gives what a test says, and a query that reads it. */
+/** A scripted Odoo, and a query that reads from it. */
 import type { Question } from '../ask-odoo.ts';
 import { prepareContext } from './changes-questions.ts';
 import type { Asked } from './terms.ts';
@@ -25,7 +25,7 @@ export const row = (id: number, second: number, name = 'x') => ({
 
 export type Reply = object[] | string | { failure: string; cause?: 'too_large' };
 
-/** Answers the questions one after the other; the last reply is repeated. */
+/** Answers each question with the next reply, and repeats the last one. */
 export function script(replies: Reply[]) {
   const asked: Question[] = [];
   const ask = async (question: Question): Promise<Asked<string>> => {

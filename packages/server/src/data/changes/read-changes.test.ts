@@ -1,4 +1,4 @@
-/** What readChanges does with answers that no Odoo of its own modules gives, and with failures. */
+/** How readChanges treats failures, and answers that no own module of Odoo gives. */
 import { expect, test } from 'vitest';
 import { BOUNDS, QUERY, type Reply, row, script } from './read-changes.fixture.ts';
 import { readChanges } from './read-changes.ts';

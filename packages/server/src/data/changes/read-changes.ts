@@ -47,16 +47,21 @@ import {
   STATE_VERSION,
 } from './terms.ts';
 
-/** Full scans read again what was given within the overlap: so many records each time, */
+/**
+ * A full scan reads everything again that was returned within the overlap. Up to this many records, there is one at
+ * each reading.
+ */
 const REREAD_ALWAYS = 100;
-/** or, of more, so many a second on average. */
+/** With more records, full scans pause so that they read this many a second on average. */
 const REREAD_PER_SECOND = 20;
-/** They wait for this part of the overlap at most. What is committed late is given after it. */
+/** The pause is at most this part of the overlap. Changes that were committed late are found after it. */
 const REREAD_PAUSE_PART = 1 / 4;
-/** Quick scans begin this much before the last answer, for the transactions of single calls. */
+/**
+ * A quick scan begins this much before the time of the last answer, so that it includes transactions of single calls.
+ */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
-/** Rows that are handled without a pause: some milliseconds. */
+/** Rows that are handled without a pause, which takes some milliseconds. */
 const SLICE_ROWS = 200;
 
 /** The failure of one page, as an exception within this file. */
@@ -69,7 +74,7 @@ class PageError<Failure> extends Error {
   }
 }
 
-/** `state` null: from the beginning, all records that match. */
+/** `state`: null to read all records that match, from the beginning. */
 export async function readChanges<Failure>(
   ask: Ask<Failure>,
   query: ChangesQuery,
@@ -83,13 +88,13 @@ export async function readChanges<Failure>(
     while (!reader.isDone && reader.hasRoom && !bounds.isOver());
   } catch (error) {
     if (!(error instanceof PageError)) throw error;
-    // What was given before is not lost. The next call meets the failure again, if it lasts.
+    // Returns the changes that were read before the failure. If the failure lasts, the next call meets it again.
     if (reader.changes.length === 0) return error.read;
   }
   return { changes: reader.changes, state: reader.state, more: !reader.isDone };
 }
 
-/** One answer. A page changes the state as a whole or not at all. */
+/** Reads one answer, page by page. A page changes the state as a whole or not at all. */
 class Reader<Failure> {
   readonly #ask: Ask<Failure>;
   readonly #query: ChangesQuery;
@@ -129,7 +134,7 @@ class Reader<Failure> {
   async start(): Promise<void> {
     const asked = await this.#ask(askNewest(this.#query));
     if ('failure' in asked) {
-      // The call names no other field.
+      // `write_date` is the only field of the call.
       if (asked.cause === 'query_invalid') throw new PageError({ fault: { type: 'no_write_date' } });
       throw new PageError({ failure: asked.failure });
     }
@@ -139,7 +144,10 @@ class Reader<Failure> {
     if (hasTerms(this.#query.domain)) await this.#noteOthers();
   }
 
-  /** The first scan would tell that records have left which the copy never had: those of a page are known before. */
+  /**
+   * Notes the recent records that do not match the domain. Otherwise the first scan would return them as `left`,
+   * although the copy never had them. One page of them is enough.
+   */
   async #noteOthers(): Promise<void> {
     const { from } = this.#state;
     if (from === null) return;
@@ -163,7 +171,7 @@ class Reader<Failure> {
     );
     if (rows.some(({ id }, at) => id <= (rows[at - 1]?.id ?? after)))
       throw invalidAnswer('The records of a page are not in the order of their ids.');
-    // Models of other modules may drop records too: only an empty page is the end.
+    // Models of other modules may drop records, too: only an empty page is the end.
     this.#state = { ...this.#state, copiedTo: rows.at(-1)?.id ?? (next === null ? null : next.id - 1) };
     const { from } = this.#state;
     const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
@@ -181,11 +189,11 @@ class Reader<Failure> {
         : askFrom(this.#query, after?.second ?? null, limit),
     );
     const begun = { ...this.#begin(scan, hasGoneBack), isOutdated: scan.isOutdated || isOutdated };
-    // What was learned about the time stays, if a later call of this page fails.
+    // The new state of the scan is kept, even if a later call of this page fails.
     this.#state = { ...this.#state, scan: begun };
     const page = placePage(next === null ? rows : [next], scan, isWhole);
     if (next !== null || page === null) {
-      // All of the page is of one second, or was dropped. The second is therefore read by id.
+      // All rows of the page are of one second, or were dropped. The second is therefore read by id.
       const { id, second } = (next ?? rows[0]) as StampedRow;
       const before = next !== null && isWithinSecond ? id - 1 : 0;
       this.#state = {
@@ -216,7 +224,10 @@ class Reader<Failure> {
     return { isFull, after, isWithinSecond: false, nextFrom: null, isOutdated: false };
   }
 
-  /** The more records must be read again, the rarer. Without the header `date`, time does not pass in between. */
+  /**
+   * Full scans are the rarer, the more records they read again. Without the header `date`, each scan is a full one,
+   * because the time is unknown.
+   */
   #isFullDue(): boolean {
     const { time, scannedAt } = this.#state;
     if (time.answered === null || time.now === null || scannedAt === null) return true;
@@ -228,7 +239,7 @@ class Reader<Failure> {
     return records <= REREAD_ALWAYS || time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
   }
 
-  /** The first answer of a full scan tells up to which time the scan can miss nothing. */
+  /** The first answer of a full scan tells where the next one must begin to miss nothing. */
   #begin(scan: Scan, hasGoneBack: boolean): Scan {
     if (!scan.isFull || (scan.nextFrom !== null && !hasGoneBack)) return scan;
     const { from, time } = this.#state;
@@ -238,7 +249,7 @@ class Reader<Failure> {
     return { ...scan, nextFrom: found === null ? from : Math.max(found, from ?? found) };
   }
 
-  /** The next full scan does not need what is before its beginning. */
+  /** Drops runs before the beginning of the next full scan. */
   #dropPassed(runs: readonly Run[], reached: Place, { nextFrom }: Scan): readonly Run[] {
     if (nextFrom === null) return runs;
     const start = { second: nextFrom, id: 0 };
@@ -256,7 +267,8 @@ class Reader<Failure> {
   }
 
   /**
-   * The clock of the server has gone back: what is stamped from now on may be before `from`. False if it cannot be.
+   * Called when the clock of the server has gone back: records written from now on may be before `from`. Returns false
+   * if they cannot be.
    */
   #lowerFrom(): boolean {
     const { from, time } = this.#state;
@@ -268,7 +280,7 @@ class Reader<Failure> {
 
   /**
    * Asks for one page, and for a shorter one if it is too large. `isWhole`: no further records follow. `next`: the
-   * first of those that follow an empty page whose records were dropped.
+   * record after an empty page whose records were dropped.
    */
   async #askPage(build: (limit: number) => Question, countMax = Number.POSITIVE_INFINITY) {
     for (;;) {
@@ -315,7 +327,7 @@ class Reader<Failure> {
     return rows;
   }
 
-  /** The ids of the rows that match the domain. */
+  /** Finds the ids of the rows that match the domain. */
   async #findMatching(rows: readonly ReadRow[]): Promise<ReadonlySet<number>> {
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0 || !hasTerms(this.#query.domain)) return new Set(ids);
@@ -323,7 +335,7 @@ class Reader<Failure> {
     if ('failure' in asked) throw new PageError({ failure: asked.failure });
     const found = await readIds(asked.result, ids.length);
     if (found === null) throw invalidAnswer('It is not a list of ids.');
-    // The policy has changed meanwhile.
+    // The policy has lowered the limit since the page was read.
     if (asked.limit !== null && asked.limit < ids.length) throw invalidAnswer('It has too few records.');
     return new Set(found);
   }
@@ -351,8 +363,8 @@ const BEGINNING: Place = { second: Number.MIN_SAFE_INTEGER, id: 0 };
 const END: Place = { second: Number.MAX_SAFE_INTEGER, id: LAST_ID };
 
 /**
- * Puts the rows of a page into their order, and finds up to where it is complete. Odoo orders by fractions of seconds
- * that it does not show, so that the last second of a full page is left to the next one. Null if that is all of it.
+ * Orders the rows of a page, and finds up to which place it is complete. Odoo orders by fractions of seconds that it
+ * does not show, so the last second of a full page is left to the next page. Null if the page has no other second.
  */
 function placePage(
   rows: readonly ReadRow[],
@@ -378,7 +390,7 @@ function placePage(
   return complete.length === 0 ? null : { rows: complete, upTo: { second: last.second - 1, id: LAST_ID } };
 }
 
-/** Nobody reads the state of the reader in the pauses. */
+/** Handles the rows with pauses, during which nobody reads the state of the reader. */
 async function mapInSlices<Row, Result>(
   rows: readonly Row[],
   handle: (row: Row) => Result,

@@ -1,4 +1,4 @@
-/** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers need not wait. */
+/** Finds the records of an answer of Odoo as bytes. Works in slices, so that other callers do not wait. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { findValue, type JsonMember, readInteger, skipWhiteSpace } from '@erp-proxy/json';
 import { findEnd, listMembers } from '../long-values.ts';
@@ -7,20 +7,20 @@ export interface ReadRow {
   readonly id: number;
   /** Seconds since 1970 of `write_date`; null if it is empty. */
   readonly second: number | null;
-  /** JSON text of the record as Odoo has sent it. */
+  /** JSON text of the record as Odoo sent it. */
   readonly bytes: Uint8Array;
-  /** Its members, as spans of `bytes`. */
+  /** The members of the record, as spans of `bytes`. */
   readonly members: readonly JsonMember[];
 }
 
-/** Some hundred short records. */
+/** The length of some hundred short records. */
 const SLICE_BYTES = 32 * 1024;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const COMMA = 0x2c;
-/** `2026-10-21 01:31:00`, and `2026-10-21T01:31:00Z` in normalized values. */
+/** Matches `2026-10-21 01:31:00`, and `2026-10-21T01:31:00Z` of normalized values. */
 const TIME = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)Z?$/;
 
 /** Null if the bytes are not a list of records with an id and a `write_date`. */
@@ -35,7 +35,7 @@ export async function readRows(bytes: Uint8Array): Promise<ReadRow[] | null> {
     : null;
 }
 
-/** Null if the bytes are not a list of ids, or of more than were asked for: their number bounds what callers do. */
+/** Null if the bytes are not a list of at most `countMax` ids, the number that was asked for. */
 export async function readIds(bytes: Uint8Array, countMax: number): Promise<number[] | null> {
   const ids: number[] = [];
   return (await visitElements(bytes, (start, end) => {
@@ -48,7 +48,10 @@ export async function readIds(bytes: Uint8Array, countMax: number): Promise<numb
     : null;
 }
 
-/** False if the bytes are not an array, or `visit` gives false for an element. A long answer was not parsed before. */
+/**
+ * Returns false if the bytes are not an array, or if `visit` returns false. Checks the syntax, because a long answer
+ * was not parsed before.
+ */
 async function visitElements(
   bytes: Uint8Array,
   visit: (start: number, end: number) => boolean | Promise<boolean>,
@@ -77,7 +80,7 @@ function isEnd(bytes: Uint8Array, at: number): boolean {
   return skipWhiteSpace(bytes, at, bytes.length) === bytes.length;
 }
 
-/** Null if it is no record. A promise only for a long one. */
+/** Null if the value is no record. Returns a promise only for a long record. */
 function readRow(all: Uint8Array, start: number, end: number): ReadRow | null | Promise<ReadRow | null> {
   if (all[start] !== OPEN_OBJECT || all[end - 1] !== CLOSE_OBJECT) return null;
   const bytes = all.subarray(start, end);
@@ -86,7 +89,7 @@ function readRow(all: Uint8Array, start: number, end: number): ReadRow | null | 
     if (!(members instanceof Promise)) return toRow(bytes, members);
     return members.then((found) => toRow(bytes, found)).catch(() => null);
   } catch {
-    // A name that is not UTF-8, or has a wrong escape.
+    // The name of a member is not UTF-8, or has a wrong escape.
     return null;
   }
 }
@@ -99,7 +102,7 @@ function toRow(bytes: Uint8Array, members: readonly JsonMember[]): ReadRow | nul
   return { id, second, bytes, members };
 }
 
-/** Null if the time is empty, undefined if it is missing or no time. */
+/** Null if `write_date` is empty; undefined if it is missing or no time. */
 function readTime(bytes: Uint8Array, members: readonly JsonMember[]): number | null | undefined {
   const span = findValue(members, 'write_date');
   if (span === undefined) return undefined;
@@ -111,12 +114,12 @@ function readTime(bytes: Uint8Array, members: readonly JsonMember[]): number | n
   return Number.isNaN(ms) ? undefined : ms / 1000;
 }
 
-/** The record without a member. */
+/** The bytes of the record without the member. */
 export function dropMember({ bytes, members }: ReadRow, name: string): Uint8Array {
   const at = members.findIndex((member) => member.name === name);
   const [before, member, after] = [members[at - 1], members[at], members[at + 1]];
   if (member === undefined) return bytes;
-  // The comma goes too: the one after the member, or for the last member the one before it.
+  // A comma goes with the member: the one after it, or, for the last member, the one before it.
   const [start, end] = after
     ? [member.nameStart, after.nameStart]
     : [before?.value.end ?? member.nameStart, member.value.end];

@@ -1,31 +1,31 @@
 /**
  * A lower bound of the time of the database, in seconds, from the answers of the server alone: their header `date`, and
- * the latest `write_date` in them. The clock of the proxy is never compared with them. Pure.
+ * the latest `write_date` in them. Never uses the clock of the proxy. Pure.
  */
 /** The clock of the server, in whole seconds since 1970. */
 export interface ServerClock {
-  /** Not after the time at which Odoo read the rows. */
+  /** A time that is not after the reading of the rows by Odoo. */
   asked: number;
-  /** The header `date` of the answer. */
+  /** The time in the header `date` of the answer. */
   answered: number;
 }
 
-/** A plain JSON value. */
+/** What is known of the server's time, as a plain JSON value. */
 export interface ServerTime {
-  /** The latest header `date`; null if there was none. */
+  /** The time in the latest header `date`; null if there was none. */
   readonly answered: number | null;
   /**
-   * The clock of the database minus that of the web server, at least. Never above 0: rows of a time when the clock was
-   * wrong may be in the future. Null until a row was seen.
+   * At least the clock of the database minus that of the web server. Never above 0: rows that were written while the
+   * clock was wrong may be in the future. Null until a row was seen.
    */
   readonly offset: number | null;
-  /** Not after the time of the database when the latest answer was asked for; null if it is not known yet. */
+  /** A time that is not after the database's time when the latest answer was asked for; null if unknown. */
   readonly now: number | null;
 }
 
 export const UNKNOWN_TIME: ServerTime = { answered: null, offset: null, now: null };
 
-/** Differences up to this are none: several web servers may answer, and clocks are corrected a little all the time. */
+/** Smaller differences are ignored: several web servers may answer, and clocks are corrected a little all the time. */
 export const CLOCK_TOLERANCE_SECONDS = 60;
 
 /** `newest`: the latest `write_date` in the answer; null if there is none. */
@@ -35,12 +35,12 @@ export function noteAnswer(
   newest: number | null,
 ): { time: ServerTime; hasGoneBack: boolean } {
   if (clock === null) {
-    // The database cannot be earlier than what it has stamped.
+    // The time of the database is at least the latest time that it has written.
     const now = newest === null ? time.now : Math.max(newest, time.now ?? newest);
     return { time: { ...time, now }, hasGoneBack: false };
   }
   const { asked, answered } = clock;
-  // The header has whole seconds.
+  // Less one second, because the header has whole seconds.
   const seen = newest === null ? null : Math.min(0, newest - answered - 1);
   const offset = seen === null ? time.offset : Math.max(seen, time.offset ?? seen);
   const hasGoneBack = time.answered !== null && answered < time.answered - CLOCK_TOLERANCE_SECONDS;

@@ -1,16 +1,16 @@
-/** The types of reading changes: what is asked for, how Odoo is asked, and what comes back. */
+/** The types for reading changes: the query, the calls on Odoo, and the result. */
 import type { Question } from '../ask-odoo.ts';
 import type { Place } from './given-records.ts';
 import type { ServerClock, ServerTime } from './server-time.ts';
 
-/** What `ask` returns. `Failure`: why there is no result. */
+/** The result of `ask`. `Failure`: why there is no result. */
 export type Asked<Failure> =
   | {
       /** JSON text of the result. */
       result: Uint8Array;
-      /** Null: the answer has no date. */
+      /** Null if the answer has no `date`. */
       clock: ServerClock | null;
-      /** The maximum of records that the policy has set in place of the one asked for; null: none. */
+      /** The maximum of records that the policy has set in place of the given one; null: none. */
       limit: number | null;
     }
   | {
@@ -19,31 +19,33 @@ export type Asked<Failure> =
       cause?: 'too_large' | 'query_invalid';
     };
 
-/** Makes one call on the model. The answer must come from Odoo now: no kept answer, no read of another caller. */
+/**
+ * Makes one call on the model. The answer must come from Odoo now: neither a cached answer nor one that callers share.
+ */
 export type Ask<Failure> = (question: Question) => Promise<Asked<Failure>>;
 
-/** What is followed. The model and the server are known to `ask`. */
+/** The records to follow. `ask` knows the model and the server. */
 export interface ChangesQuery {
   /** JSON text of the domain, an array. */
   domain: string;
   /** Names of the fields of `record`. At least one. */
   fields: readonly string[];
-  /** The result of prepareContext. */
+  /** The context that prepareContext has returned. */
   context: string;
-  /** Whether a page can be short before the end: see dropped-records.ts. */
+  /** True if a page can be short before the end: see dropped-records.ts. */
   dropsRecords: boolean;
 }
 
 export interface ChangesBounds {
-  /** Maximum changes of one answer. At least 1. */
+  /** Maximum number of changes in one answer, at least 1. */
   changesMax: number;
-  /** Maximum bytes of the records of one answer. One page of Odoo may be more. */
+  /** Maximum bytes of the records of one answer. One page of Odoo may exceed it. */
   bytesMax: number;
   /** Maximum records of one call. */
   pageMax: number;
-  /** How long a transaction in Odoo may last. */
+  /** Longest expected duration of a transaction in Odoo. */
   overlapSeconds: number;
-  /** True once the answer should end, with `more`. Asked before each further page. */
+  /** True as soon as the answer should end, with `more`. Checked before each further page. */
   isOver: () => boolean;
 }
 
@@ -57,47 +59,47 @@ export interface Change {
   record: Uint8Array | null;
 }
 
-/** A plain JSON value of at most about 25 kB. Other versions are refused. */
+/** The state of one caller as a plain JSON value of at most about 25 kB. Other versions are refused. */
 export interface ChangesState {
   readonly version: typeof STATE_VERSION;
-  /** Keeps the digests of two states apart. */
+  /** Makes the digests of two states differ. */
   readonly salt: string;
   readonly time: ServerTime;
-  /** The last id of the copy; null once the copy is complete. */
+  /** The last id that was copied; null after the copy is complete. */
   readonly copiedTo: number | null;
-  /** All that was stamped before is given. Null: nothing is known to be stamped. */
+  /** All changes with an earlier `write_date` have been returned. Null if no `write_date` is known. */
   readonly from: number | null;
-  /** The scan that has not ended. */
+  /** The scan in progress. */
   readonly scan: Scan | null;
   /** The time of the database when the last full scan began. */
   readonly scannedAt: number | null;
-  /** Records of a page, where fewer than the maximum fit into an answer of Odoo. */
+  /** Records of a page, if an answer of Odoo cannot hold the maximum. */
   readonly pageSize: number | null;
-  /** The runs of what was given (given-records.ts). */
+  /** The runs of what was returned (given-records.ts). */
   readonly given: string;
 }
 
 export interface Scan {
   readonly isFull: boolean;
-  /** Continues after this place; null: with everything that is stamped. */
+  /** Where the scan continues; null: at the first `write_date`. */
   readonly after: Place | null;
-  /** True if the second of `after` is read by id. */
+  /** True while the second of `after` is read by id. */
   readonly isWithinSecond: boolean;
-  /** For a full scan: `from` after it. Null until its first answer. */
+  /** For a full scan: the value of `from` after it. Null until its first answer. */
   readonly nextFrom: number | null;
-  /** `from` was lowered since the scan began: another full one must follow. */
+  /** True if `from` was lowered after the scan began, so that another full scan must follow. */
   readonly isOutdated: boolean;
 }
 
 export type ChangesRead<Failure> =
   | {
       changes: Change[];
-      /** For the next call. */
+      /** The state for the next call. */
       state: ChangesState;
-      /** True if the next call may be made at once. False: everything that Odoo shows now is given. */
+      /** True if the next call may be made at once. False if everything that Odoo shows now was returned. */
       more: boolean;
     }
-  /** Nothing was given: call again with the same state. */
+  /** Nothing was returned: call again with the same state. */
   | { failure: Failure }
   | { fault: ChangesFault };
 

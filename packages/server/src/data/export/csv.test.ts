@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import { type CsvForm, listColumns, printHeader, printLongRow, printRow, USUAL_FORM } from './csv.ts';
 
-/** The row of a record, without its end. */
+/** The printed row of a record, without its line end. */
 function print(text: string, fields: readonly string[] = ['a']): string {
   const bytes = Buffer.from(`[${text}]`);
   const row = printRow(bytes, { kind: 'object', start: 1, end: bytes.length - 1 }, listColumns(fields));
@@ -87,7 +87,7 @@ test('no text can begin a formula, end its cell, or start another row', () => {
 
 test('a long record has the same cells, printed in pieces', async () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 });
-  // Longer than a part of a value, and with its divisions anywhere.
+  // Some texts are longer than one part, and are divided at any place.
   const value = fc.record({ text, isLong: fc.boolean(), kind: fc.constantFrom('text', 'list', 'object') });
   await fc.assert(
     fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 4 }), async (values) => {
@@ -111,7 +111,7 @@ test('a long record has the same cells, printed in pieces', async () => {
   );
 });
 
-/** A row as RFC 4180 reads it. */
+/** Parses a row by the rules of RFC 4180. */
 function parseRow(row: string): string[] {
   const cells = row.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]*))(?=,|$)/g);
   return [...cells].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');

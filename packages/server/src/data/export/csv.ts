@@ -1,5 +1,5 @@
 /**
- * Prints records as CSV (RFC 4180), from their JSON with normalized values. Pure. docs/export.md#csv describes the
+ * Prints records as CSV (RFC 4180) from their JSON with normalized values. Pure. docs/export.md#csv describes the
  * cells.
  */
 import {
@@ -15,7 +15,7 @@ import { listMembers } from '../long-values.ts';
 
 export interface CsvForm {
   readonly delimiter: Delimiter;
-  /** Text that a spreadsheet would run as a formula is marked as text. */
+  /** True to mark text that a spreadsheet program would run as a formula. */
   readonly escapesFormulas: boolean;
 }
 
@@ -24,11 +24,11 @@ type Delimiter = (typeof DELIMITERS)[number];
 
 export const USUAL_FORM: CsvForm = { delimiter: ',', escapesFormulas: true };
 
-/** Programs for spreadsheets run a cell that begins so as a formula. */
+/** A spreadsheet program runs a cell that begins with one of these as a formula. */
 const FORMULA_START = /^[=+\-@\t\r＝＋－＠]/;
-/** Marks the rest of the cell as text in these programs. */
+/** Marks the rest of the cell as text in a spreadsheet program. */
 const TEXT_MARK = "'";
-/** What must be quoted, by delimiter. */
+/** Text with one of these characters must be quoted, by delimiter. */
 const SPECIAL: Readonly<Record<Delimiter, RegExp>> = {
   ',': /[",\r\n]/,
   ';': /[";\r\n]/,
@@ -36,16 +36,16 @@ const SPECIAL: Readonly<Record<Delimiter, RegExp>> = {
   '|': /["|\r\n]/,
 };
 const LINE_END = '\r\n';
-/** A longer value is printed in parts. Printing as much takes some milliseconds at most. */
+/** A longer value is printed in parts. Printing one part takes some milliseconds at most. */
 const PART_BYTES = 32 * 1024;
-/** Members of a record that are not among its columns. More are none that Odoo sends. */
+/** Maximum members of a record beyond its columns. Odoo never sends as many. */
 const OTHER_MEMBERS_MAX = 100;
-/** A longer text names no model. */
+/** A longer text is not the name of a model. */
 const MODEL_BYTES_MAX = 200;
-/** Members of the objects that stand for related records. */
+/** Number of members of an object that stands for a related record. */
 const RELATED_MEMBERS = 2;
 
-/** The columns of an export: `id`, and its fields in their order. */
+/** The columns of an export: `id`, then the fields in their order. */
 export function listColumns(fields: readonly string[]): readonly string[] {
   return ['id', ...fields.filter((field) => field !== 'id')];
 }
@@ -54,7 +54,7 @@ export function printHeader(columns: readonly string[], { delimiter }: CsvForm =
   return columns.join(delimiter) + LINE_END;
 }
 
-/** Prints a record. Throws a SyntaxError if its bytes are not JSON. */
+/** Prints a record as a row. Throws a SyntaxError if its bytes are not JSON. */
 export function printRow(
   bytes: Uint8Array,
   record: JsonSpan,
@@ -70,8 +70,8 @@ export function printRow(
 }
 
 /**
- * Prints a long record in pieces, so that its caller can let others run between them. Long texts and nested values are
- * quoted in any case. Throws a SyntaxError if its bytes are not JSON.
+ * Prints a long record in pieces, so that other calls can run between them. Long texts and nested values are quoted in
+ * any case. Throws a SyntaxError if its bytes are not JSON.
  */
 export async function* printLongRow(
   bytes: Uint8Array,
@@ -96,7 +96,7 @@ export async function* printLongRow(
   yield Buffer.from(text + LINE_END);
 }
 
-/** Odoo prints `id` first, then the fields in the order of the call. */
+/** Looks at `index` first: Odoo prints `id`, then the fields in the order of the call. */
 function findCell(members: readonly JsonMember[], column: string, index: number): JsonSpan | undefined {
   const expected = members[index];
   return expected?.name === column ? expected.value : findValue(members, column);
@@ -143,13 +143,13 @@ async function* printLongCell(
   yield Buffer.from('"');
 }
 
-/** The bytes of a value in parts, one character for each byte. */
+/** Prints the bytes of a value in parts, as one character for each byte. */
 function* divide(bytes: Uint8Array, { start, end }: JsonSpan): Generator<string, void, undefined> {
   for (let at = start; at < end; at += PART_BYTES)
     yield viewAsBuffer(bytes).toString('latin1', at, Math.min(end, at + PART_BYTES));
 }
 
-/** A related record is printed by its id, and a reference with the model before it. Null: it is neither. */
+/** Prints a related record by its id, and a reference with its model before the id. Null for another object. */
 function printRelated(bytes: Uint8Array, members: readonly JsonMember[], form: CsvForm): string | null {
   const id = members.length === RELATED_MEMBERS ? findValue(members, 'id') : undefined;
   if (id?.kind !== 'number') return null;
@@ -159,7 +159,7 @@ function printRelated(bytes: Uint8Array, members: readonly JsonMember[], form: C
   return quoteText(`${decodeString(bytes, model)},${readText(bytes, id)}`, form);
 }
 
-/** An empty text is quoted, so that it differs from no value. */
+/** Quotes an empty text, so that it differs from no value. */
 function quoteText(text: string, form: CsvForm): string {
   return text === '' ? '""' : quote(markText(text, form), form);
 }

@@ -15,27 +15,27 @@ export interface ExportRequest {
   /** The names in `fields`, in their order. */
   readonly fields: readonly string[];
   /**
-   * The terms of the domain, the bytes between its brackets, and before them the condition that Odoo adds to it. Empty
-   * if there are none.
+   * The terms of the domain, which are the bytes between its brackets, after the condition that Odoo implies, if any.
+   * Empty if there are none.
    */
   readonly terms: Uint8Array;
-  /** Maximum number of records. */
+  /** Maximum number of records of the whole export. */
   readonly limit: number;
-  /** The export begins behind the record with this id; null: with the first one. */
+  /** The export begins after the record with this id; null: with the first record. */
   readonly after: number | null;
   readonly format: ExportFormat;
-  /** The form of CSV. */
+  /** Delimiter and escapes of CSV. */
   readonly form: CsvForm;
-  /** A byte order mark precedes CSV. */
+  /** True if a byte order mark precedes the CSV. */
   readonly hasMark: boolean;
 }
 
 const CSV_MEMBERS = ['bom', 'delimiter', 'escape_formulas'];
 const MEMBERS = ['domain', 'fields', 'context', 'limit', 'after', 'format', ...CSV_MEMBERS];
-/** Longer texts are no format and no delimiter. */
+/** Maximum length of a format or a delimiter. */
 const SHORT_BYTES_MAX = 100;
 
-/** The denial goes with the `id` of the body. */
+/** A denial is answered with the `id` of the body. */
 export function readExportRequest(bytes: Uint8Array): ExportRequest | { id: Uint8Array; denial: Denial } {
   const data = readDataRequest(bytes, MEMBERS);
   if ('denial' in data) return data;
@@ -86,7 +86,7 @@ function addImplied(data: DataRequest, terms: Uint8Array): Uint8Array {
 
 const NO_TERMS = new Uint8Array(0);
 
-/** As in a call, 0, null and false mean no limit. */
+/** Reads the limit. As in a call, 0, null and false mean no limit. */
 function readLimit(data: DataRequest): number | Denial {
   const value = findGiven(data, 'limit');
   if (value === undefined || value.kind === 'false') return Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ function readLimit(data: DataRequest): number | Denial {
   return limit === 0 ? Number.POSITIVE_INFINITY : Number(limit);
 }
 
-/** Ids of SQL views can be negative (docs/odoo-facts.md#negative-ids). */
+/** Reads an id, which can be negative for SQL views (docs/odoo-facts.md#negative-ids). */
 function readAfter(data: DataRequest): number | null | Denial {
   const value = findGiven(data, 'after');
   if (value === undefined) return null;
@@ -137,7 +137,7 @@ function readSwitch(data: DataRequest, name: string, fallback: boolean): boolean
   return invalid(name, `\`${name}\` must be true or false, not ${describe(value)}.`);
 }
 
-/** Undefined if the member is absent; empty if its value is no short text. */
+/** Undefined if the member is absent; the empty text if its value is not a short text. */
 function readShortText(data: DataRequest, name: string): string | undefined {
   const value = findGiven(data, name);
   if (value === undefined) return undefined;

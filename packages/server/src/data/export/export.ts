@@ -1,7 +1,7 @@
 /**
  * Serves `POST /api/erp/export`: all records of a model that match a domain, the lowest id first, as they arrive from
- * Odoo. While a page is sent, the next one is read, and no more. An error after the first byte breaks the connection
- * off, so that an incomplete export never looks complete; the caller goes on behind the last record that it has.
+ * Odoo. While a page is sent, only the next one is read. An error after the first byte breaks the connection off, so
+ * that an incomplete export never looks complete; the caller can resume after the last record that it has.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
@@ -18,7 +18,7 @@ import { createPrinter, type Printer } from './print-page.ts';
 import type { Page } from './split-page.ts';
 
 export interface ExportDeps extends PageReaderDeps {
-  /** Minimum rate at which a caller must read; 0: none. */
+  /** Minimum rate at which a caller must read; 0: no minimum. */
   bytesPerSecondMin: number;
   events: Pick<Events, 'exportEnded'>;
 }
@@ -67,7 +67,7 @@ class Export {
     else this.#answerFailure(first);
   }
 
-  /** Nothing was sent yet, so that the caller gets the error. */
+  /** Nothing was sent yet, so the caller gets the error. */
   #answerFailure(failure: QuestionFailure): void {
     const { id } = this.#request.data;
     if ('denial' in failure) {
@@ -84,7 +84,7 @@ class Export {
     const { writer } = exchange;
     const { nowMs } = this.#deps;
     const startedMs = nowMs();
-    // Without this, a write to a caller that has stopped reading would never settle.
+    // Without this listener, a write to a caller that has stopped reading would never settle.
     const breakOff = () => writer.breakOff();
     signal.addEventListener('abort', breakOff);
     let problem: string | null = 'an internal error';
@@ -121,7 +121,7 @@ class Export {
     }
   }
 
-  /** Sends the page and those that follow. Returns why the export could not go on, or null at its end. */
+  /** Sends the page and all following ones. Returns why the export broke off, or null if it is complete. */
   async #sendAll(first: Page): Promise<string | null> {
     let left = this.#request.limit;
     for (let page = first; page.lastId !== null; ) {
@@ -148,7 +148,7 @@ class Export {
     readNext: () => Promise<Page | QuestionFailure>,
   ): Promise<Page | QuestionFailure> {
     const next = readNext();
-    // An exception is seen when the page was sent.
+    // `await next` throws an exception of the reading after the page was sent.
     next.catch(() => {});
     try {
       await this.#send(page);
@@ -177,15 +177,15 @@ class Export {
     this.#bytes += bytes.length;
     if (!(await this.#pace.waitUntilRead(bytes.length, drained, () => true)))
       throw this.#pace.slowCallerError;
-    // A socket that takes the bytes at once drains within the same turn.
+    // A socket that accepts the bytes at once drains within the same turn.
     await yieldToEventLoop();
     if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
-    // The export has no time limit as long as it goes on.
+    // Without a time limit of the whole export: each write renews the time.
     if (!this.#reader.isWaiting) this.#runner.renewTime();
   }
 }
 
-/** For the log, which has no values: what Odoo says may name some. */
+/** The text for the log. It must not contain values, which Odoo's own message may contain. */
 function describeFailure(failure: QuestionFailure): string {
   if ('denial' in failure) return failure.denial.message;
   const { error } = JSON.parse(Buffer.from(failure.error).toString()) as {

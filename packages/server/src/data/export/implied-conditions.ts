@@ -1,19 +1,21 @@
 /**
- * Conditions that Odoo adds to a search unless the domain names certain fields. Each page but the first names `id`, and
- * must find what the domain alone finds. Pure.
+ * Conditions that Odoo adds to a search unless the domain names certain fields. Each page of an export except the first
+ * has a condition on `id`, and must still find the same records as the domain alone. Pure.
  */
 import { decodeString, type JsonSpan, readElements } from '@erp-proxy/json';
 
 interface ImpliedCondition {
-  /** JSON text. */
+  /** The condition as JSON text. */
   condition: string;
-  /** Fields that the domain must not name. */
+  /** The condition is added unless the domain names one of these fields. */
   unless: readonly string[];
-  /** A member of the context that must not be true. */
+  /** The condition is not added if this member of the context is true. */
   unlessContext: string;
 }
 
-/** Those of Odoo 14 to 19. Other models add conditions by context or user, which are the same for each page. */
+/**
+ * The conditions of Odoo 14 to 19. Other models add conditions by context or user, which are the same for each page.
+ */
 const IMPLIED_CONDITIONS: ReadonlyMap<string, ImpliedCondition> = new Map([
   [
     'ir.attachment',
@@ -39,7 +41,10 @@ export function findImpliedCondition(
   return context !== null && isTrue(context, unlessContext) ? null : condition;
 }
 
-/** As Odoo does, looks at the conditions of the domain itself, and not at those for a related record. */
+/**
+ * True if a condition of the domain itself names one of the fields. Odoo does not look into conditions on related
+ * records either.
+ */
 function namesField(bytes: Uint8Array, domain: JsonSpan, names: readonly string[]): boolean {
   let isNamed = false;
   readElements(bytes, domain, (term) => {

@@ -1,7 +1,7 @@
 /**
  * Reads an export page by page: by ids above the last one, never by offset, so that no record is missed or read twice
- * while others are made and removed. A page is one call, which passes the pipeline as any other. After a failure that
- * may pass, a page is read again for some time.
+ * while others are created and deleted. A page is one call, which passes the pipeline like any other. After a temporary
+ * failure, the page is read again for some time.
  */
 
 import { delay } from '@erp-proxy/async/tasks';
@@ -20,18 +20,18 @@ export interface PageReaderDeps {
   random: () => number;
 }
 
-/** A larger page is read again as smaller ones. */
+/** Maximum bytes of a page. A larger page is read again in smaller ones. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** A record of its own, which cannot be divided. As CSV it is printed at once, and must be shorter. */
+/** Maximum bytes of a single record, which cannot be divided. Not for CSV, whose records are printed at once. */
 const RECORD_BYTES_MAX = 16 * 1024 * 1024;
-/** A page with fewer bytes may be kept while the next one is read. */
+/** A page of at most this many bytes is kept in memory while the next one is read. */
 export const KEPT_BYTES_MAX = PAGE_BYTES_MAX;
 
-/** An export that has begun waits for so long for Odoo, or for the limits of its key, before it is broken off. */
+/** An export that has begun waits at most this long for Odoo, or for the limits of its key, before it breaks off. */
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 500;
 const RETRY_MS_MAX = 10_000;
-/** A wait looks as often whether the process is stopping. */
+/** Interval at which a wait checks whether the process is stopping. */
 const TICK_MS = 250;
 
 export class PageReader {
@@ -40,9 +40,9 @@ export class PageReader {
   readonly #deps: PageReaderDeps;
   readonly #pageSize = new PageSize();
   #isFirst = true;
-  /** True while it waits before it reads a page again. The time limit of the request does not run then. */
+  /** True during a wait before a page is read again. The time limit of the request does not run then. */
   isWaiting = false;
-  /** The first field of the pages whose value is null in place of NaN or Infinity; null: none so far. */
+  /** The first field with null in place of NaN or Infinity; null if there was none so far. */
   nullField: string | null = null;
 
   constructor(runner: CallRunner, request: ExportRequest, deps: PageReaderDeps) {
@@ -52,8 +52,8 @@ export class PageReader {
   }
 
   /**
-   * Reads the next page, of at most `countMax` records: the first ones above `after`. A page without records is the
-   * last one. One page at a time.
+   * Reads the next page, of at most `countMax` records: the first ones with an id above `after`. A page without records
+   * is the last one. Call it for one page at a time.
    */
   async read(after: number | null, countMax: number): Promise<Page | QuestionFailure> {
     const endsMs = this.#deps.nowMs() + PATIENCE_MS;
@@ -96,7 +96,10 @@ export class PageReader {
     return 'failed' in found ? found.failed : found.next;
   }
 
-  /** Names the record behind `after`, which is too large. `denial`: what is known without its id. */
+  /**
+   * The denial for a record that is too large, which is the one after `after`: names its id. `denial`: the answer if
+   * the id cannot be read.
+   */
   async #explainLarge(after: number | null, denial: Denial): Promise<Denial> {
     const answer = await this.#ask(after, 1, '["id"]');
     const page = 'result' in answer ? await splitPage(answer.result, after, 1) : null;
@@ -128,7 +131,7 @@ export class PageReader {
         },
       },
       limit === 1 && format !== 'csv' ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
-      // The types of values decide how they are printed in a cell.
+      // A cell is printed by the type of its value.
       format === 'csv' ? { areValuesNormalized: true } : {},
     );
     if (!('result' in answer)) return answer;
@@ -142,7 +145,7 @@ export class PageReader {
     return { tookMs: this.#deps.nowMs() - facts.sentMs, interactiveMs: facts.interactiveMs };
   }
 
-  /** Returns whether the page may be read again: the failure may pass, and there is time for the wait. */
+  /** Waits if the failure may pass and there is time. Returns whether the page may be read again. */
   async #waitAfter(failure: QuestionFailure, failures: number, endsMs: number): Promise<boolean> {
     const retry = readRetry(failure);
     if (retry === null) return false;
@@ -167,14 +170,17 @@ function readFirst({ bytes, bounds }: Page): number {
   return JSON.parse(Buffer.from(bytes.subarray(bounds[0], bounds[1])).toString()).id;
 }
 
-/** The first term holds together with whatever follows it. Behind the others it could become a part of an "or". */
+/**
+ * Puts the condition on `id` first: a leading term is joined by "and". After the other terms it could become a part of
+ * an "or".
+ */
 function buildDomain(terms: Uint8Array, after: number | null): Uint8Array {
   const first = after === null ? '' : `["id",">",${after}]`;
   const separator = after === null || terms.length === 0 ? '' : ',';
   return Buffer.concat([Buffer.from(`[[${first}${separator}`), terms, Buffer.from(']]')]);
 }
 
-/** Null if the same call would fail again. */
+/** When to retry the call; null if it would fail again. */
 function readRetry(failure: QuestionFailure): { afterMs: number } | null {
   if ('denial' in failure) {
     const { retryable, more } = failure.denial;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PageSize } from './page-size.ts';
 
-/** Sizes of the pages of a server for which a page takes `fixedMs` and each record `recordMs` and `recordBytes`. */
+/** The page sizes for a server that needs `fixedMs` for a page and `recordMs` for each record of `recordBytes`. */
 function run(
   fixedMs: number,
   recordMs: number,
@@ -26,7 +26,7 @@ test('a page takes about 250 ms alone, and half as long as interactive calls bes
   for (const size of run(0, 1, 100).slice(5)) expect(size).toBeCloseTo(250, -2);
   for (const size of run(0, 1, 100, 80).slice(5)) expect(size).toBe(40);
   for (const size of run(0, 1, 100, 4000).slice(5)) expect(size).toBeCloseTo(250, -2);
-  // While their time is unknown.
+  // The interactive calls have no time yet.
   for (const size of run(0, 1, 100, 0).slice(8)) expect(size).toBe(10);
 });
 

@@ -1,50 +1,52 @@
 /**
- * The number of records of the next page. Short pages keep interactive calls from waiting for a worker of Odoo, and
- * bound the memory of an export. Long pages cost Odoo less. Pure.
+ * Chooses the number of records of the next page. Short pages keep interactive calls from waiting for a worker of Odoo,
+ * and limit the memory of an export. Long pages take Odoo less time per record. Pure.
  */
 
-/** What is known about a page. */
+/** Measurements of a page. */
 export interface PageCost {
   records: number;
   bytes: number;
   /** Milliseconds from sending the call to the end of its answer. */
   tookMs: number;
-  /** Mean answer time of the interactive calls to the database: 0 while unknown, null if there were none lately. */
+  /**
+   * Mean answer time of interactive calls to the database; 0 while unknown; null if there were no such calls lately.
+   */
   interactiveMs: number | null;
 }
 
 const PAGE_SIZE_FIRST = 100;
 const PAGE_SIZE_MAX = 5000;
-/** Bytes that a page should have. */
+/** Target size of a page. */
 const PAGE_BYTES = 1024 * 1024;
-/** Time that a page should take if nobody else calls the database. */
+/** Target duration of a page if nobody else calls the database. */
 const PAGE_MS = 250;
 /**
- * The same as a part of the time of interactive calls: an interactive call that waits for the only free worker of Odoo
- * then takes half as long again.
+ * Time that a page should take while others call the database, as a part of the time of an interactive call: such a
+ * call, if it waits for the only free worker of Odoo, then takes half as long again.
  */
 const INTERACTIVE_PART = 1 / 2;
-/** While the time of interactive calls is unknown, and at least. */
+/** Minimum time of a page while others call the database, also used while the time of their calls is unknown. */
 const BUSY_PAGE_MS = 10;
-/** The pages of one export differ, so that one of them changes the size by these factors at most. */
+/** The pages of one export differ, so one page changes the size by these factors at most. */
 const GROWTH_MAX = 2;
 const SHRINKAGE_MAX = 1 / 4;
-/** What a page counts in relation to the one after it. */
+/** The weight of a page in relation to the page after it. */
 const MEMORY = 0.8;
-/** Sizes that deviate by a smaller part of their mean do not tell what a record costs. */
+/** Page sizes must deviate from their mean by this part of it, or they do not tell what a record costs. */
 const DEVIATION_MIN = 0.1;
 
 export class PageSize {
   #size = PAGE_SIZE_FIRST;
-  /** Weighted sums over the pages so far: of 1, records, milliseconds, and their products. */
+  /** Sums over the pages so far, weighted by age: of 1, records, milliseconds, and their products. */
   #sums = { weight: 0, records: 0, ms: 0, recordsSquared: 0, product: 0 };
 
-  /** Number of records to ask for. */
+  /** The number of records to ask for next. */
   get size(): number {
     return this.#size;
   }
 
-  /** A page of `records` was too large to be taken. */
+  /** Call it after a page of `records` was too large. */
   halve(records: number): void {
     this.#size = Math.max(1, Math.floor(records / 2));
   }
@@ -53,7 +55,7 @@ export class PageSize {
     if (records === 0) return;
     this.#add(records, tookMs);
     const { fixedMs, recordMs } = this.#costs;
-    // At least half of the time of a page is for its records.
+    // Spend at least half of a page's time on its records.
     const byTime = Math.max(choosePageMs(interactiveMs) - fixedMs, fixedMs) / Math.max(recordMs, 1e-9);
     const byBytes = PAGE_BYTES / (Math.max(bytes, 1) / records);
     const fitting = Math.max(Math.min(byTime, byBytes), this.#size * SHRINKAGE_MAX);
@@ -72,8 +74,8 @@ export class PageSize {
   }
 
   /**
-   * The time that each page takes, and that each of its records adds, by linear regression. As long as all pages have
-   * about the same size, it is taken for the time of the records.
+   * The time that each page takes, and that each of its records adds, by linear regression. While all pages have about
+   * the same size, all time is attributed to the records.
    */
   get #costs(): { fixedMs: number; recordMs: number } {
     const { weight, records, ms, recordsSquared, product } = this.#sums;

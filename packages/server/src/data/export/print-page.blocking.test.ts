@@ -27,7 +27,7 @@ test.each(COSTLY)('a record of 4 MiB of %s does not keep the event loop', async 
     if (typeof page === 'string') throw new Error(page);
     for await (const _ of print(page, 0).pieces) await yieldToEventLoop();
   };
-  // `splitPage` changes them.
+  // Made anew for each run, because `splitPage` changes the bytes.
   const makeBytes = () => Buffer.from(`[{"id": 1, "a": ${value}}]`);
   expect(await measureBlocking(convert, makeBytes)).toBeLessThan(BLOCKED_MS_MAX);
 });

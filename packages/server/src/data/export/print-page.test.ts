@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPrinter } from './print-page.ts';
 import { splitPage } from './split-page.ts';
 
-/** A page of records with values of these lengths. */
+/** Reads a page of records whose values have these lengths. */
 async function readPage(lengths: readonly number[]) {
   const records = lengths.map((length, index) => `{"id": ${index + 1}, "a": "${'x'.repeat(length)}"}`);
   const page = await splitPage(Buffer.from(`[${records.join(', ')}]`), null, records.length);

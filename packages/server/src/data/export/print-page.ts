@@ -7,23 +7,23 @@ import type { Page } from './split-page.ts';
 
 export interface Printer {
   contentType: string;
-  /** What precedes the records; null: nothing. */
+  /** The bytes before the records; null if there are none. */
   head: Uint8Array | null;
   /**
-   * Prints the records from `first` on, until the slice is full. It or its pieces throw a SyntaxError if a record is
-   * not JSON.
+   * Prints the records from `first` on, until the slice is full. Printing, or reading the pieces, throws a SyntaxError
+   * if a record is not JSON.
    */
   print(page: Page, first: number): Slice;
 }
 
 export interface Slice {
-  /** To be sent one after the other. They may be views of the page, or printed when they are asked for. */
+  /** The pieces to send, in their order. They may be views of the page, or printed on demand. */
   pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-  /** Index of the first record that it does not have. */
+  /** Index of the first record after this slice. */
   next: number;
 }
 
-/** So short that printing it as CSV takes some milliseconds at most. */
+/** Short enough that printing a slice as CSV takes some milliseconds at most. */
 const SLICE_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
@@ -39,12 +39,12 @@ export function createPrinter(
     : NDJSON;
 }
 
-/** It tells spreadsheets that the text is UTF-8. */
+/** Tells spreadsheet programs that the text is UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 const NDJSON: Printer = { contentType: 'application/x-ndjson', head: null, print: copyRecords };
 
-/** A record stays as it came, and gets a line of its own. */
+/** Copies each record unchanged onto a line of its own. */
 function copyRecords({ bytes, bounds }: Page, first: number): Slice {
   const next = findSliceEnd(bounds, first);
   const [start, end] = [bounds[2 * first]!, bounds[2 * next - 1]!];
@@ -62,7 +62,7 @@ function copyRecords({ bytes, bounds }: Page, first: number): Slice {
   return { pieces: [lines], next };
 }
 
-/** A long record is not copied: a caller that reads slowly would keep both in memory. */
+/** Divides a long record without copying it: for a caller that reads slowly, original and copy would stay in memory. */
 function divideRecord(record: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < record.length; at += SLICE_BYTES) pieces.push(record.subarray(at, at + SLICE_BYTES));
@@ -92,7 +92,7 @@ function createCsvPrinter(columns: readonly string[], form: CsvForm, mark: strin
   };
 }
 
-/** At least one record, however long it is. */
+/** The end of a slice, which has at least one record, however long. */
 function findSliceEnd(bounds: readonly number[], first: number): number {
   const start = bounds[2 * first]!;
   let next = first + 1;

@@ -1,6 +1,6 @@
 /**
- * Finds the records in the bytes of a page, and checks that their ids rise. A long answer of Odoo was not parsed, so
- * that nothing is assumed of the bytes. Works in slices: a page of megabytes must not keep other callers waiting.
+ * Finds the records in the bytes of a page, and checks that their ids rise. Assumes nothing about the bytes, because a
+ * long answer of Odoo was not parsed. Works in slices: a page of megabytes must not keep other callers waiting.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { findValue, readInteger, skipWhiteSpace } from '@erp-proxy/json';
@@ -9,13 +9,13 @@ import { findEnd, listMembers } from '../long-values.ts';
 export interface Page {
   /** The result of the call. Line breaks between tokens are replaced by spaces. */
   readonly bytes: Uint8Array;
-  /** Where each record begins and ends: two numbers for each. */
+  /** Start and end of each record, as two consecutive numbers. */
   readonly bounds: readonly number[];
   /** The id of the last record; null if there are no records. */
   readonly lastId: number | null;
 }
 
-/** Why the bytes are no page. */
+/** Why the bytes are not a valid page. */
 export type PageProblem =
   | 'is not a list of records'
   | 'has a record without an id'
@@ -31,20 +31,20 @@ const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
-/** How Odoo begins a record. */
+/** The bytes with which Odoo begins a record. */
 const ID_START = Buffer.from('{"id": ');
 const NINE = 0x39;
 const ZERO = 0x30;
-/** Numbers of so many digits are exact. */
+/** Numbers of up to this many digits are exact. */
 const EXACT_DIGITS = 15;
 
-/** Changes the bytes. All ids must be above `after`, and there may be at most `countMax` records. */
+/** Changes the bytes in place. All ids must be above `after`, and there may be at most `countMax` records. */
 export async function splitPage(
   bytes: Uint8Array,
   after: number | null,
   countMax: number,
 ): Promise<Page | PageProblem> {
-  // The pieces of the answer have just been joined.
+  // Joining the pieces of the answer has just taken time.
   if (bytes.length > SLICE_BYTES) await yieldToEventLoop();
   await replaceLineBreaks(bytes);
   const bounds: number[] = [];
@@ -76,7 +76,7 @@ export async function splitPage(
   return { bytes, bounds, lastId: bounds.length === 0 ? null : lastId };
 }
 
-/** In JSON, line breaks stand only between tokens. Odoo prints none, which a native search finds out fast. */
+/** In JSON, line breaks occur only between tokens. Odoo prints none, and a native search shows that fast. */
 async function replaceLineBreaks(bytes: Uint8Array): Promise<void> {
   const found = [LINE_FEED, CARRIAGE_RETURN].map((byte) => bytes.indexOf(byte)).filter((at) => at >= 0);
   let yieldAt = SLICE_BYTES;
@@ -88,7 +88,7 @@ async function replaceLineBreaks(bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The id where Odoo prints it; null if it is not there. */
+/** The id at the place where Odoo prints it; null if it is elsewhere. */
 function readFirstId(bytes: Uint8Array, start: number): number | null {
   for (let index = 0; index < ID_START.length; index++)
     if (bytes[start + index] !== ID_START[index]) return null;
@@ -103,14 +103,14 @@ function readFirstId(bytes: Uint8Array, start: number): number | null {
   return null;
 }
 
-/** Null if the record has no id that is an integer below 2^53. */
+/** Finds the id of a record; null if it has no id that is an integer below 2^53. */
 async function findId(bytes: Uint8Array, start: number, end: number): Promise<number | null> {
   try {
     const value = findValue(await listMembers(bytes, { kind: 'object', start, end }), 'id');
     const id = value === undefined ? null : readInteger(bytes, value);
     return typeof id === 'number' && Number.isSafeInteger(id) ? id : null;
   } catch {
-    // A name that is not UTF-8, or has a wrong escape.
+    // The name of a member is not UTF-8, or has a wrong escape.
     return null;
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import { Base64Decoder, Base64Error } from './base64-decoder.ts';
 
-/** Decodes a text that is cut at these places. */
+/** Decodes a text in pieces, which end at `cuts`. */
 function decode(text: string, cuts: readonly number[] = []): Buffer {
   const decoder = new Base64Decoder();
   const places = [...cuts.map((cut) => cut % (text.length + 1)), text.length].sort((a, b) => a - b);
@@ -17,7 +17,7 @@ function decode(text: string, cuts: readonly number[] = []): Buffer {
   return Buffer.concat(decoded);
 }
 
-/** As Odoo prints a value in lines: the escape of JSON for each line end. */
+/** Wraps a value into lines as Odoo does: JSON escapes stand for the line ends. */
 function wrap(text: string, width: number): string {
   return text.replaceAll(new RegExp(`.{${width}}`, 'g'), '$&\\n');
 }
@@ -51,7 +51,7 @@ test('a text with one character that is no digit is refused, wherever it is cut'
       (file, place, character, places) => {
         const text = Buffer.from(file).toString('base64');
         const at = place % (text.length + 1);
-        // The escaped slash is a digit.
+        // `\/` is the escape of a digit.
         fc.pre(character !== '\\' || text[at] !== '/');
         expect(() => decode(text.slice(0, at) + character + text.slice(at), places)).toThrow(Base64Error);
       },
@@ -75,7 +75,7 @@ test.each([
   'AAAA\\',
   'AA-A',
   'AAA_AAAA',
-  // A token that is no file.
+  // A token, which is not a file.
   '1b4e28ba-2fa1-11d2-883f-0016d3cca427',
 ])('refuses %s', (text) => {
   expect(() => decode(text)).toThrow(Base64Error);

@@ -4,11 +4,11 @@
  */
 import { viewAsBuffer } from '@erp-proxy/json';
 
-/** Digits of one group, which is three bytes. */
+/** Number of digits in a group, which encodes three bytes. */
 const GROUP = 4;
 const BLANK_ESCAPES = '\\n\\r\\t';
 
-/** The text is no base64. */
+/** Thrown if a text is not base64. */
 export class Base64Error extends Error {
   override readonly name = 'Base64Error';
 
@@ -32,14 +32,14 @@ export class Base64Decoder {
     return this.#decodeGroups(digits.slice(0, whole));
   }
 
-  /** The text has ended. Throws a {@link Base64Error} if a group is incomplete. */
+  /** Ends the text. Throws a {@link Base64Error} if a group is incomplete. */
   end(): void {
     if (this.#rest !== '') throw new Base64Error();
   }
 
   /**
-   * Node skips what is no digit, and stops at the padding: the result is then too short. It also takes the digits of
-   * base64url, which Odoo never prints: they are in names and tokens.
+   * Node skips characters that are no digits, and stops at the padding, so the result is too short. Node also accepts
+   * the digits of base64url. Odoo never prints them in a file: they occur in names and tokens.
    */
   #decodeGroups(digits: string): Uint8Array {
     if (digits.length === 0) return EMPTY;

@@ -1,6 +1,6 @@
-/** Reads the header `range` of a download (RFC 9110 section 14.2): one range of bytes. Pure. */
+/** Reads the header `range` of a download (RFC 9110 section 14.2), which must name one range of bytes. Pure. */
 
-/** Both inclusive. */
+/** A range of bytes. `start` and `end` are inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -9,8 +9,8 @@ export interface ByteRange {
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
 /**
- * The bytes that are asked for of a file of `size` bytes. Null: all, also for a header with several ranges, or that is
- * none. A server may ignore the header.
+ * The range that is asked for, of a file of `size` bytes. Null: the whole file, also if the header has several ranges
+ * or is invalid. A server may ignore the header.
  */
 export function readByteRange(header: string | undefined, size: number): ByteRange | 'beyond_end' | null {
   const [, first, last, suffix] = RANGE.exec(header?.trim() ?? '') ?? [];

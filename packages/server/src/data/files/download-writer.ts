@@ -1,6 +1,6 @@
 /**
- * Turns the answer to `read` of one record into the file in one of its fields, as the answer arrives. An answer with an
- * error is passed on.
+ * Turns the answer to `read` of one record into the file that its last field holds, while the answer arrives. An answer
+ * with an error is passed on.
  */
 
 import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
@@ -13,59 +13,59 @@ import { findMediaType, SIGNATURE_BYTES } from './media-type.ts';
 import { readRecordHead } from './record-head.ts';
 
 export interface DownloadWriterOptions {
-  /** Gets the file. */
+  /** Receives the file. */
   target: AnswerWriter;
-  /** Further headers of the file. */
+  /** Headers of the file, in addition to those of the answer. */
   headers: AnswerHeaders;
-  /** The field with the file. It is the last one of the record. */
+  /** The field with the file, the last one of the record. */
   field: string;
-  /** The fields before it with name and media type of the file; null if they are not asked for. */
+  /** The fields for the name and the media type of the file, which precede it; null if they are not read. */
   nameField: string | null;
   mediaTypeField: string | null;
-  /** The field before it with the size of the file; null if it is not asked for. */
+  /** The field for the size of the file, which precedes it; null if it is not read. */
   sizeField: string | null;
   /** The header `range` of the request. */
   range: string | undefined;
-  /** Name of a file that has none, without extension. */
+  /** Name for a file without a name, without extension. */
   plainName: string;
   /**
-   * Why a file without content cannot be given; null if it is empty. `texts`: the fields before it. `isText`: its value
-   * is an empty text.
+   * Returns why a file without content cannot be sent; null if the file is just empty. `texts`: the values of the
+   * preceding fields. `isText`: the value of the file's field is an empty text.
    */
   explainEmpty: (texts: ReadonlyMap<string, string>, isText: boolean) => Denial | null;
   /** Called before each piece of the file. */
   onPiece: () => void;
 }
 
-/** More than the other fields of a record that are asked for. */
+/** More than the preceding fields of any record have. */
 const HEAD_BYTES_MAX = 64 * 1024;
 const QUOTE = 0x22;
 
 type State =
-  /** The file has not begun. */
+  /** Before the file: the fields that precede it are being read. */
   | 'head'
-  /** The answer is an error, which is collected. */
+  /** The answer is an error, which is being collected. */
   | 'error'
   /** The answer has no file. `denial` says why. */
   | 'denied'
   | 'file'
-  /** The whole file was written. The rest of the answer is skipped. */
+  /** The whole file was written. The rest of Odoo's answer is skipped. */
   | 'complete'
-  /** Another answer was sent, and all of Odoo's is skipped. */
+  /** Another answer was sent. All of Odoo's answer is skipped. */
   | 'sent'
   | 'broken_off';
 
 export class DownloadWriter implements AnswerWriter {
   readonly #options: DownloadWriterOptions;
-  /** The answer so far, until the file begins. */
+  /** The bytes of the answer before the file. */
   #collected = new PieceCollector();
   #status = 0;
   #headers: AnswerHeaders = {};
   #decoder = new Base64Decoder();
   #state: State = 'head';
-  /** The bytes that are sent, of a file of the stated size; null: all. */
+  /** The range to send, and the stated size of the file; null: the whole file. */
   #range: (ByteRange & { readonly size: number }) | null = null;
-  /** Bytes of the file so far. */
+  /** Number of bytes of the file so far. */
   #position = 0;
   #denial: Denial | 'no_record' | null = null;
 
@@ -73,7 +73,7 @@ export class DownloadWriter implements AnswerWriter {
     this.#options = options;
   }
 
-  /** Why nothing was sent; null if something was. */
+  /** Why nothing was sent; null if anything was sent. */
   get denial(): Denial | 'no_record' | null {
     return this.#denial;
   }
@@ -96,7 +96,7 @@ export class DownloadWriter implements AnswerWriter {
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#state === 'file') return this.#writeFile(piece);
     if (this.#state !== 'head' && this.#state !== 'error') return undefined;
-    // A piece may be a view of a buffer that is used again.
+    // Copied, because the piece may be a view of a buffer that is used again.
     this.#collected.add(Uint8Array.from(piece));
     return this.#state === 'head' ? this.#readHead() : undefined;
   }
@@ -156,7 +156,7 @@ export class DownloadWriter implements AnswerWriter {
     this.#state = 'complete';
   }
 
-  /** The headers of a file that begins with these bytes. */
+  /** The headers of a file whose first bytes are `bytes`. */
   #describe(texts: ReadonlyMap<string, string>, bytes: Uint8Array): AnswerHeaders {
     const { nameField, mediaTypeField, plainName } = this.#options;
     const found = findMediaType(bytes);
@@ -166,8 +166,8 @@ export class DownloadWriter implements AnswerWriter {
   }
 
   /**
-   * `texts`: the fields before a file that begins with this piece. Its headers are sent with the first bytes, so that a
-   * value that does not begin as base64 still gets an error.
+   * `texts`: the preceding fields, for the first piece of the file; null for later pieces. Headers are sent with the
+   * first bytes, so that a value that does not begin as base64 still gets an error.
    */
   #writeFile(piece: Uint8Array, texts: ReadonlyMap<string, string> | null = null): Promise<void> | undefined {
     const { target, headers, field, sizeField, onPiece } = this.#options;
@@ -181,7 +181,7 @@ export class DownloadWriter implements AnswerWriter {
     }
     if (texts !== null) {
       if (bytes.length === 0 && isWhole) return this.#sendEmpty(texts, true);
-      // Too few digits to know the type: the next piece is read with this one.
+      // Too few bytes to know the type: the next piece is read together with this one.
       if (bytes.length < SIGNATURE_BYTES && !isWhole)
         return this.#collected.length > HEAD_BYTES_MAX ? this.#deny(NOT_ONE_RECORD) : undefined;
       const described = { ...this.#headers, ...headers, ...this.#describe(texts, bytes) };
@@ -192,7 +192,7 @@ export class DownloadWriter implements AnswerWriter {
     this.#state = isWhole ? 'complete' : 'file';
     onPiece();
     const sent = this.#cut(bytes);
-    // A caller would put parts of another file together.
+    // The file has another size than stated: its parts would not fit the caller's parts of the earlier file.
     if (isWhole && this.#range !== null && this.#position !== this.#range.size) {
       this.breakOff();
       return undefined;
@@ -200,7 +200,10 @@ export class DownloadWriter implements AnswerWriter {
     return sent.length === 0 ? undefined : target.write(sent);
   }
 
-  /** `size`: null if it is not known; then all is sent. False if the whole answer was sent: it has no bytes. */
+  /**
+   * `size`: null if it is not known; then the whole file is sent. Returns false if a whole answer without a file was
+   * sent.
+   */
   #begin(headers: AnswerHeaders, size: number | null, isWhole: boolean): boolean {
     const { target, range } = this.#options;
     if (size === null) {
@@ -224,7 +227,7 @@ export class DownloadWriter implements AnswerWriter {
     return true;
   }
 
-  /** The part of the next bytes that is sent. */
+  /** The bytes of the piece that are within the range. */
   #cut(bytes: Uint8Array): Uint8Array {
     const before = this.#position;
     this.#position += bytes.length;
@@ -233,7 +236,7 @@ export class DownloadWriter implements AnswerWriter {
     return bytes.subarray(Math.max(0, start - before), Math.max(0, end + 1 - before));
   }
 
-  /** Null if it is no base64. */
+  /** Null if the digits are not base64. */
   #decode(digits: Uint8Array, isWhole: boolean): Uint8Array | null {
     try {
       const bytes = this.#decoder.decode(digits);
@@ -252,7 +255,7 @@ export class DownloadWriter implements AnswerWriter {
   }
 }
 
-/** From Odoo 19.5 on, a file comes with its name. */
+/** The name within the value of a file, from Odoo 19.5 on. */
 const FILENAME = 'filename';
 const NO_BYTES = new Uint8Array(0);
 

@@ -1,6 +1,6 @@
 /**
- * Serves `POST /api/erp/download`: the file in a binary field of a record, decoded as it arrives. One call of `read`
- * asks for the name and the media type, where the model has them, and then for the file.
+ * Serves `POST /api/erp/download`: sends the file in a binary field of a record, decoded while it arrives. One call of
+ * `read` asks for name and media type, if the model has them, and then for the file.
  */
 
 import { classifyFault } from '@erp-proxy/odoo/faults';
@@ -19,9 +19,9 @@ import { readField, readRecord } from './file-members.ts';
 
 const MEMBERS = ['record', 'field', 'context'];
 
-/** The model whose records are files. */
+/** The model in which each record is a file. */
 const FILES = 'ir.attachment';
-/** Its fields with the name and the media type of a file, and those that tell why it has no content. */
+/** Fields of `ir.attachment`: the name and the media type of a file, and those that tell why it has no content. */
 const DESCRIBING_FIELDS = { name: 'name', mediaType: 'mimetype' };
 const EXPLAINING_FIELDS = { type: 'type', size: 'file_size' };
 
@@ -32,7 +32,7 @@ export async function download(runner: CallRunner): Promise<null> {
   return null;
 }
 
-/** Null once the answer is sent. */
+/** Returns null after the answer was sent. */
 async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
   const named = readField(request);
   if (named instanceof Denial) return named;
@@ -42,7 +42,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   const isFile = request.model === FILES;
   const find = (name: string) => (isFile && mayNameField(runner.client.policy, FILES, name) ? name : null);
   const [name, mediaType] = [find(DESCRIBING_FIELDS.name), find(DESCRIBING_FIELDS.mediaType)];
-  // They tell of the content, not of other files of the record, such as its thumbnail.
+  // Type and size describe the content, not other files of the record, such as its thumbnail.
   const isContent = isFile && CONTENT_FIELDS.includes(named);
   const [type, size] = isContent
     ? [find(EXPLAINING_FIELDS.type), find(EXPLAINING_FIELDS.size)]
@@ -72,7 +72,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
     explainEmpty: isContent
       ? explainEmptyFile
       : (_, isText) => (isText && holdsFiles(found, field) ? LOST : null),
-    // A large file takes longer than a call. A caller that reads too slowly is cut off all the same.
+    // Renewed, because a large file takes longer than a call. A caller that reads too slowly is cut off all the same.
     onPiece: () => runner.renewTime(),
   });
   const denial = (await runner.run(call, writer, refused)) ?? writer.denial;
@@ -82,7 +82,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   return null;
 }
 
-/** Some versions read a record that does not exist as an empty list, and others raise this. */
+/** The error of some versions of Odoo for a record that does not exist. Others return an empty list. */
 const MISSING = classifyFault(
   {
     code: 200,
@@ -97,7 +97,9 @@ const MISSING = classifyFault(
   { debug: false, secrets: [] },
 );
 
-/** Otherwise Odoo gives the size in place of the file, or from 19.3 on something else. */
+/**
+ * Members of the context without which Odoo returns the size in place of the file, or, from 19.3 on, something else.
+ */
 function askForContent(field: string): Map<string, string> {
   return new Map([
     ['bin_size', 'false'],
@@ -106,7 +108,7 @@ function askForContent(field: string): Map<string, string> {
   ]);
 }
 
-/** `texts`: what is known of the attachment. */
+/** `texts`: the known fields of the attachment. */
 function explainEmptyFile(texts: ReadonlyMap<string, string>): Denial | null {
   if (texts.get(EXPLAINING_FIELDS.type) === 'url')
     return new Denial('invalid_params', '`record` is a link and has no file in Odoo: read its field `url`.', {
@@ -115,7 +117,10 @@ function explainEmptyFile(texts: ReadonlyMap<string, string>): Denial | null {
   return Number(texts.get(EXPLAINING_FIELDS.size) ?? 0) === 0 ? null : LOST;
 }
 
-/** Such a field is false where it has no file, and an empty text where the file is missing. */
+/**
+ * True for a field with stored files: its value is false without a file, and an empty text if the file is missing on
+ * disk.
+ */
 function holdsFiles(found: FoundTypes | null, field: string): boolean {
   const type = found !== null && 'types' in found ? found.types.get(field) : undefined;
   return type !== undefined && (type.computedFrom.length === 0 || type.isStored === true);

@@ -1,10 +1,10 @@
-/** Encodes a file as base64, in slices: the whole at once would keep other requests waiting. */
+/** Encodes a file as base64, in slices: encoding all of it at once would keep other requests waiting. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 /** A multiple of three bytes, so that only the last slice has padding. */
 const SLICE_BYTES = 3 * 256 * 1024;
 
-/** `head` and `tail` stand before and after the digits. */
+/** `head` and `tail` are put before and after the digits. */
 export async function encodeBase64(
   head: Uint8Array,
   file: Uint8Array,

@@ -1,4 +1,4 @@
-/** Which field of a record has the file that a request names, by the types of the fields of its model. Pure. */
+/** Chooses the field that has the file of a request, by the types of the model's fields. Pure. */
 import { explainFailure } from '../../execute/call/explain-failure.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { FoundTypes } from '../../execute/terms/field-finder.ts';
@@ -6,17 +6,20 @@ import type { FaultReply } from '../../execute/terms/reply.ts';
 
 /**
  * The two fields with the content of an attachment. Up to Odoo 19.2, RPC carries `datas` as base64, and `raw` as a
- * text. After that there is only `raw`, as base64.
+ * text. Later versions have only `raw`, as base64.
  */
 export const CONTENT_FIELDS: readonly string[] = ['datas', 'raw'];
 
 export interface FileField {
   field: string;
-  /** Why the call must not be sent; absent if it may. */
+  /** Why the call must not be sent; absent if it may be sent. */
   refusal?: FaultReply | Denial;
 }
 
-/** The field to read or write. `found`: null for a call that is refused in any case. Only a write needs the types. */
+/**
+ * The field to read or write. `found`: the types of the model's fields; null for a call that is refused in any case.
+ * Only a write fails without them.
+ */
 export function chooseFileField(
   model: string,
   field: string,
@@ -33,7 +36,7 @@ export function chooseFileField(
   const chosen = names.find((name) => types.get(name)?.type === 'binary');
   if (chosen !== undefined) return { field: chosen };
   const type = types.get(field)?.type;
-  // Odoo refuses a field that does not exist, and the answer has names that are near.
+  // Odoo refuses a field that does not exist, and the error names similar fields.
   if (type === undefined) return { field };
   const message = `\`field\` must be the name of a binary field: \`${field}\` is of the type ${type}.`;
   return { field, refusal: new Denial('invalid_params', message, { path: 'field' }) };

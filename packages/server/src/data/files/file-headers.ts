@@ -1,6 +1,9 @@
-/** The headers of a downloaded file. Names and media types come from records, which anybody may have written. Pure. */
+/**
+ * The headers of a downloaded file. Names and media types come from records, which any user of Odoo may have written.
+ * Pure.
+ */
 
-/** What the record says of the file; null if it does not. */
+/** Name and media type that the record states; null if it does not. */
 export interface FileDescription {
   name: string | null;
   mediaType: string | null;
@@ -11,8 +14,8 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const NAME_LENGTH_MAX = 200;
 
 /**
- * The file is always saved, never shown: a page that an attacker has stored in Odoo must not run under the address of
- * the proxy.
+ * The headers of a file, which make a browser save it instead of showing it: a page that an attacker has stored in Odoo
+ * must not run under the address of the proxy.
  */
 export function describeFile({ name, mediaType }: FileDescription): Record<string, string> {
   const isMediaType = mediaType !== null && MEDIA_TYPE.test(mediaType);
@@ -21,12 +24,15 @@ export function describeFile({ name, mediaType }: FileDescription): Record<strin
     'content-disposition': describeDisposition(name),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
-    // Most files are compressed already.
+    // `no-transform`, because most files are compressed already.
     'cache-control': 'no-store, no-transform',
   };
 }
 
-/** RFC 6266: `filename` for old clients, `filename*` for all characters. A client need not understand folders. */
+/**
+ * RFC 6266: `filename` for old clients, `filename*` for all characters. In `filename`, `_` replaces `/`, which an old
+ * client could take for a folder.
+ */
 function describeDisposition(name: string | null): string {
   const cleaned = cleanName(name ?? '');
   if (cleaned === '') return 'attachment';
@@ -36,8 +42,8 @@ function describeDisposition(name: string | null): string {
 }
 
 /**
- * Without control and format characters, and parts that lead to another folder. Keeps the end of a long name: it has
- * the kind.
+ * Removes control and format characters, and path segments that lead to another folder. Keeps the end of a long name,
+ * which has the extension.
  */
 function cleanName(name: string): string {
   const base = name
@@ -53,7 +59,7 @@ function cleanName(name: string): string {
   return [...characters.slice(0, NAME_LENGTH_MAX - end.length), ...end].join('');
 }
 
-/** RFC 8187 section 3.2.1: `encodeURIComponent` leaves four characters that must be encoded. */
+/** RFC 8187 section 3.2.1: `encodeURIComponent` does not encode four characters that must be encoded. */
 function encodeExtended(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /['()*]/g,

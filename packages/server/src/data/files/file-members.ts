@@ -5,7 +5,7 @@ import { describe, invalid, readText } from '../../execute/call/read-members.ts'
 import { Denial } from '../../execute/terms/denial.ts';
 import type { DataRequest } from '../data-request.ts';
 
-/** The names of fields in Python are at most 63 bytes long in a database. */
+/** Maximum length of a field's name: that of a column in PostgreSQL. */
 const FIELD_LENGTH_MAX = 63;
 const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ID_MAX = 2 ** 31 - 1;
@@ -17,7 +17,7 @@ export function readField({ bytes, members }: DataRequest): string | Denial {
   return invalid('field', '`field` must be the name of one field: letters, digits and "_".');
 }
 
-/** Null if it is absent or null. */
+/** Null if the member is absent or null. */
 export function readRecord({ bytes, members }: DataRequest): number | null | Denial {
   const value = findValue(members, 'record');
   if (value === undefined || value.kind === 'null') return null;

@@ -1,4 +1,4 @@
-/** Finds the media type of a file by its first bytes: for fields that do not tell it, such as images. Pure. */
+/** Finds the media type of a file by its first bytes, for fields that do not state it, such as images. Pure. */
 
 /** Kinds of files that binary fields often have. `at`: index of the signature. */
 const SIGNATURES: readonly { mediaType: string; extension: string; signature: string; at?: number }[] = [
@@ -10,10 +10,10 @@ const SIGNATURES: readonly { mediaType: string; extension: string; signature: st
   { mediaType: 'application/pdf', extension: 'pdf', signature: '%PDF-' },
 ];
 
-/** Bytes that are enough to find the type. */
+/** Number of first bytes that are enough to find the type. */
 export const SIGNATURE_BYTES = 12;
 
-/** Null if the type is not known. */
+/** Null if the type is unknown. */
 export function findMediaType(bytes: Uint8Array): { mediaType: string; extension: string } | null {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SIGNATURE_BYTES));
   const start = text.toString('latin1');

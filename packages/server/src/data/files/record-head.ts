@@ -1,7 +1,6 @@
 /**
  * Reads the beginning of an answer to `read` of one record, up to the value of its last field: the file. The answer
- * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order in which they were
- * asked for. Pure.
+ * arrives in pieces, and the file is too large to wait for. Odoo prints the fields in the order of the request. Pure.
  */
 import { decodeString, readKind, skipString, skipValue, skipWhiteSpace } from '@erp-proxy/json';
 
@@ -10,13 +9,13 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
-/** From Odoo 19.5 on, a file is an object with `filename`, `content` and `size`. */
+/** Member with the file from Odoo 19.5 on, where its value is an object of `filename`, `content` and `size`. */
 const CONTENT = 'content';
 
 export type RecordHead =
   /** The bytes end before the value of the field. */
   | { kind: 'incomplete' }
-  /** An answer with an error. */
+  /** The answer is an error. */
   | { kind: 'error' }
   /** The value is a string. `start`: index after its quote. `texts`: the texts and numbers before it, by field. */
   | { kind: 'file'; start: number; texts: ReadonlyMap<string, string> }
@@ -24,7 +23,7 @@ export type RecordHead =
   | { kind: 'empty'; texts: ReadonlyMap<string, string> }
   /** There is no such record. */
   | { kind: 'no_record' }
-  /** The record has another value than a text, or not this field after the others. */
+  /** The value is not a text, or the field does not come last. */
   | { kind: 'no_file' };
 
 const INCOMPLETE: RecordHead = { kind: 'incomplete' };
@@ -35,7 +34,7 @@ export function readRecordHead(bytes: Uint8Array, field: string): RecordHead {
   try {
     return readHead(bytes, field);
   } catch (error) {
-    // Strings of a long answer were not checked.
+    // A string is invalid: those of a long answer were not checked.
     if (error instanceof SyntaxError) return NO_FILE;
     throw error;
   }
@@ -58,7 +57,7 @@ function readHead(bytes: Uint8Array, field: string): RecordHead {
   return typeof content === 'number' ? readFile(bytes, content, texts) : content;
 }
 
-/** Index of the value of a member. Adds the texts and numbers before it to `texts`. */
+/** Returns the index of a member's value. Adds the texts and numbers before it to `texts`. */
 function findMember(
   bytes: Uint8Array,
   start: number,
@@ -72,7 +71,7 @@ function findMember(
     if (value >= bytes.length) return INCOMPLETE;
     if (name === wanted) return value;
     const end = skipValue(bytes, value);
-    // The byte after a value shows that it is whole.
+    // A value is known to be complete only if a byte follows it.
     if (end >= bytes.length) return INCOMPLETE;
     const kind = readKind(bytes, value);
     if (kind === 'string') texts.set(name, decodeString(bytes, { start: value, end }));
@@ -96,7 +95,7 @@ function readFile(bytes: Uint8Array, start: number, texts: ReadonlyMap<string, s
   }
 }
 
-/** Index of the value of `result`. */
+/** Returns the index of the value of `result`. */
 function findResult(bytes: Uint8Array): number | RecordHead {
   for (let at = skip(bytes, skip(bytes, 0) + 1); ; ) {
     const member = readName(bytes, at);
@@ -109,7 +108,7 @@ function findResult(bytes: Uint8Array): number | RecordHead {
   }
 }
 
-/** The name at this index, and the index of its value. Null if it is not there or not whole. */
+/** The name at this index, and the index of its value. Null if the name is missing or incomplete. */
 function readName(bytes: Uint8Array, at: number): { name: string; value: number } | null {
   if (at >= bytes.length || bytes[at] !== QUOTE) return null;
   const end = skipString(bytes, at);

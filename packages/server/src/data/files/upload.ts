@@ -1,6 +1,6 @@
 /**
- * Serves `POST /api/erp/upload`: the body of the request is a file, and a header has the rest of the call. Writes the
- * file into a binary field of a record, or creates a record with it.
+ * Serves `POST /api/erp/upload`: the body of the request is a file, and a header contains the other members of the
+ * call. Writes the file into a binary field of a record, or creates a record with it.
  */
 
 import { AnswerCollector } from '@erp-proxy/async/streams';
@@ -19,9 +19,9 @@ import { readField, readRecord } from './file-members.ts';
 
 const CALL_HEADER = 'x-erp-call';
 const MEMBERS = ['record', 'field', 'values', 'context'];
-/** The answer is the id of a record, or an error. */
+/** Maximum of the answer, which is the id of a record, or an error. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** More than any model has fields. */
+/** More fields than any model has. */
 const VALUES_MAX = 2000;
 
 export async function upload(runner: CallRunner): Promise<null> {
@@ -36,7 +36,7 @@ export async function upload(runner: CallRunner): Promise<null> {
   return null;
 }
 
-/** Null once the answer is sent. */
+/** Returns null after the answer was sent. */
 async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
   const named = readField(request);
   if (named instanceof Denial) return named;
@@ -51,7 +51,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   const found = await runner.findFields(Buffer.concat([call.head, head, tail, call.tail]), [named]);
   const { field, ...refused } = chooseFileField(request.model, named, found, 'write');
   const params = frameValues(values, field, record);
-  // Written once, in slices: a copy of so many bytes takes long.
+  // Written once, in slices: copying a large file takes long.
   const body = await encodeBase64(
     Buffer.concat([call.head, params.head]),
     runner.bytes,
@@ -70,7 +70,7 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   return null;
 }
 
-/** The bytes before and after the digits of the file: the positional arguments of `create` or `write`. */
+/** Prints the positional arguments of `create` or `write`, as the bytes before and after the digits of the file. */
 function frameValues(
   values: Uint8Array,
   field: string,
@@ -85,7 +85,7 @@ function frameValues(
   return { head: Buffer.from(`[${ids}{${others}"${field}":"`), tail: Buffer.from('"}]') };
 }
 
-/** JSON text of the values of the other fields. */
+/** Reads the values of the other fields, as JSON text. */
 function readValues(request: DataRequest, field: string): Uint8Array | Denial {
   const bytes = readMemberBytes(request, 'values') ?? Buffer.from('{}');
   if (findValue(request.members, 'values') !== undefined && bytes[0] !== OPEN_OBJECT) {
@@ -106,7 +106,7 @@ function readValues(request: DataRequest, field: string): Uint8Array | Denial {
 
 const OPEN_OBJECT = 0x7b;
 
-/** The header is percent-encoded JSON, because headers have ASCII characters only. */
+/** Reads the header. It is percent-encoded JSON, because headers have ASCII characters only. */
 function readHeader(exchange: CallRunner['exchange']): Uint8Array | Denial {
   const text = exchange.header(CALL_HEADER);
   if (text === undefined) {
@@ -121,8 +121,8 @@ function readHeader(exchange: CallRunner['exchange']): Uint8Array | Denial {
       path: CALL_HEADER,
     });
   }
-  // Node reads each byte of a header as a character, which would change letters that are not encoded. In JSON that is
-  // not encoded, a `%` may stand for itself.
+  // Unencoded text is refused: Node reads each byte of a header as one character, and a `%` in unencoded JSON may stand
+  // for itself.
   if (NOT_ASCII.test(text) || (PLAIN_JSON.test(text) && text.includes('%'))) return NOT_ENCODED;
   try {
     return Buffer.from(decodeURIComponent(text));

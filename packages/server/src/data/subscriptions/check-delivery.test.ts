@@ -15,7 +15,7 @@ const data = { instance: 'prod', model: 'res.partner', record: { id: 7, name: 'A
 const DAY_MS = 86_400_000;
 const DELIVERY = { seq: 1, id: 'd', record: '7', type: 't', attempts: 1, body: JSON.stringify({ data }) };
 
-/** A check for a key whose policy can be changed. Odoo says what `checkReading` does. */
+/** A check for a key whose policy can be changed. `checkReading` stands for Odoo's answers. */
 function createCheck(checkReading: CheckReading) {
   const stage = { policy: RESTRICTED, nowMs: 0 };
   const findClient = async () =>
@@ -50,7 +50,7 @@ test('what Odoo has said under other rules is not remembered', async () => {
   );
   const { check } = stage;
   const first = check();
-  // The key is read again for the check.
+  // The policy changes before the check reads the key again.
   stage.policy = POLICY;
   expect(await first).toBeNull();
   stage.policy = RESTRICTED;

@@ -1,6 +1,6 @@
 /**
- * Checks a stored delivery by the key of its subscription as it is now: since the reading, the key may have ended, or
- * its policy may have been changed. The fields are those that the delivery holds, and those of the domain.
+ * Checks a stored delivery against the present state of its subscription's key: since the changes were read, the key
+ * may have ended, or its policy may have been changed. Checks the fields in the delivery and those of the domain.
  */
 import { createHash } from 'node:crypto';
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
@@ -13,20 +13,20 @@ import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { CheckDelivery } from '../../subscriptions/outbox.ts';
 import { findClient } from './find-client.ts';
 
-/** A reading that gives what a delivery holds. */
+/** A read call that returns the content of a delivery. */
 export interface Reading {
   /** Id of the key. */
   key: string;
   /** Name of the instance. */
   instance: string;
   model: string;
-  /** At least one. */
+  /** Names of fields, at least one. */
   fields: readonly string[];
 }
 
 /**
- * Why the key may not make the reading, by what the server says of the fields; null: it may. Asks the server without
- * reading a record. Never rejects.
+ * Returns why the key may not make the reading; null if it may. Asks the server about the fields, without reading a
+ * record. Never rejects.
  */
 export type CheckReading = (reading: Reading, signal: AbortSignal) => Promise<ReadRefusal | null>;
 
@@ -39,12 +39,12 @@ export interface DeliveryCheckDeps {
   nowMs: () => number;
 }
 
-/** Allowed readings that are remembered, and for how long. */
+/** How many allowed readings are remembered, and for how long. */
 const READINGS_MAX = 10_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 
 export function createDeliveryCheck({ keys, check, clock, nowMs }: DeliveryCheckDeps): CheckDelivery {
-  /** What `check` has said, by field rules and reading. */
+  /** Results of `check`, by field rules and reading. */
   const checked = new SingleFlightCache<{ refusal: ReadRefusal | null }>(READINGS_MAX, nowMs);
 
   return async (subscription, { body }, signal) => {
@@ -60,21 +60,21 @@ export function createDeliveryCheck({ keys, check, clock, nowMs }: DeliveryCheck
     if (explained.approval !== null)
       return explain(`Reading needs an approval, because of \`${explained.approval}\`.`);
     if (!hasFieldRules(client) || reading.fields.every((field) => field === 'id')) return null;
-    // Only the server knows which fields show others. Without its answer, nothing is sent.
+    // Only the server knows which fields depend on others. If it does not answer, nothing is sent.
     const { refusal } = await checked.get(hash([client.policy?.policy.fields, reading]), async () => {
       const value = { refusal: await check(reading, signal) };
-      // The check may have applied other rules.
+      // The policy may have changed during the check.
       const later = await findClient(subscription, keys);
       const isSame = !('problem' in later) && hasSameFieldRules(client, later);
       return { value, ttlMs: value.refusal === null && isSame ? REMEMBERED_MS : 0 };
     });
     if (refusal === null) return null;
-    // The reason is logged, without what Odoo says.
+    // The reason is logged, so a summary without Odoo's message takes precedence.
     return refusal.summary ?? refusal.problem;
   };
 }
 
-/** Rules can be long. */
+/** Hashed, because field rules can be long. */
 function hash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
@@ -83,7 +83,7 @@ function explain(message: string): string {
   return `policy_denied: ${message}`;
 }
 
-/** The reading of what the delivery holds. `bytes`: the body of the delivery, which is ours. */
+/** The reading for the content of a delivery. `bytes`: the body of the delivery, which the proxy has made. */
 function describeReading(bytes: Uint8Array, key: string): Reading {
   const body = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
   const data = readMembers(bytes, findValue(body, 'data') as JsonSpan);
@@ -93,7 +93,7 @@ function describeReading(bytes: Uint8Array, key: string): Reading {
     const value = findValue(data, name);
     return value === undefined ? '' : decodeString(bytes, value);
   };
-  // A call that names no field would ask for all.
+  // A call that names no field would read all fields.
   return {
     key,
     instance: text('instance'),
@@ -102,7 +102,7 @@ function describeReading(bytes: Uint8Array, key: string): Reading {
   };
 }
 
-/** That a record matches the domain tells of the values of its fields. */
+/** The call includes the domain: a match reveals something about the fields that it names. */
 function buildCall({ instance, model, fields }: Reading, domain: readonly unknown[]): object {
   return {
     action: 'search_read',

@@ -1,4 +1,4 @@
-/** Finds the client as which a subscription reads and sends. */
+/** Finds the client in whose name a subscription reads and sends. */
 import type { Client, Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { StoredPolicyError } from '../../keys/stored-policy.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads the changes of a subscription, and checks the fields of its deliveries, through calls that no request asks for.
- * Each reading is made as the key of the
- * subscription, whose policy and limits hold, or as the proxy itself.
+ * Reads the changes of a subscription, and checks the fields of its deliveries, by calls outside any request. Each call
+ * is made as the key of the subscription, whose policy and limits apply, or as the proxy itself.
  */
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
 import type { RunBackground } from '../../execute/run-request.ts';
@@ -35,22 +34,22 @@ export interface SubscriptionReaderDeps {
 /** The stored state of a subscription. */
 interface State {
   state: ChangesState | null;
-  /** True until everything that was there at the beginning was seen, for a subscription that begins now. */
+  /** True until all records that existed at the start have been seen, for a subscription that starts now. */
   isBeginning: boolean;
 }
 
 type Changes = Extract<ChangesRead<QuestionFailure>, { changes: unknown }>;
-/** Why a reading gives nothing. */
+/** Why a reading returns nothing. */
 type Obstacle = Exclude<ChangesRead<QuestionFailure>, Changes>;
 
-/** Changes that are stored in one transaction. */
+/** Maximum changes that are stored in one transaction. */
 const CHANGES_MAX = 200;
 const BYTES_MAX = 2 * 1024 * 1024;
 const PAGE_MAX = 1000;
-/** A reading ends early once it has taken this long. */
+/** A reading ends early after this time. */
 const READING_MS = 10_000;
 
-/** Reads for subscriptions, and the check before each delivery. */
+/** Reads for subscriptions, and makes the check before each delivery. */
 export interface SubscriptionReader extends ChangeReader {
   checkReading: CheckReading;
 }
@@ -62,7 +61,7 @@ export function createSubscriptionReader({
   overlapSeconds,
   nowMs,
 }: SubscriptionReaderDeps): SubscriptionReader {
-  /** Runs `work` as the key of the subscription, and explains why it gives nothing. */
+  /** Runs `work` as the key of the subscription, or returns why nothing could be read. */
   async function runCalls<Result extends object>(
     subscription: Source,
     signal: AbortSignal,
@@ -74,7 +73,7 @@ export function createSubscriptionReader({
     const outcome = await run(client, signal, (runner) => {
       const ask = createAsk(buildRequest(subscription), runner, nowMs);
       return work((question) => {
-        // Each call has the time limit.
+        // Gives each call the full time limit.
         runner.renewTime();
         return ask(question);
       }, runner.signal);
@@ -91,7 +90,7 @@ export function createSubscriptionReader({
           state: null,
           isBeginning: subscription.start === 'now',
         };
-        // Without the copy of the records that there are.
+        // Skips the copy of existing records.
         const isCopySkipped = isBeginning && state === null;
         const endsMs = nowMs() + READING_MS;
         const read = await readChanges(ask, describeQuery(subscription), state, {
@@ -128,7 +127,7 @@ function sendChanges({ changes, state, more }: Changes): ReadResult {
   };
 }
 
-/** What was changed within the overlap before the beginning is noted, and not sent. */
+/** Changes within the overlap before the start are noted, and not sent. */
 function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
   const next = isCopySkipped ? { ...state, copiedTo: null, given: '' } : state;
   const isBeginning = isCopySkipped || more;
@@ -141,13 +140,13 @@ function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean):
   };
 }
 
-/** What the calls of a subscription need. */
+/** The members of a subscription that its calls need. */
 type Source = Pick<RecordSubscription, 'key' | 'instance' | 'model'>;
 
-/** Archived records are read, too: they would seem to have vanished. */
+/** Archived records are read, too: otherwise they would seem to be deleted. */
 const SHOW_ARCHIVED = '{"active_test":false}';
 
-/** What else is wrong with the instance, the call tells. */
+/** Any other problem with the instance shows in the answer to the call. */
 async function isMissing({ instance }: Source, instances: Pick<Instances, 'find'>): Promise<boolean> {
   try {
     return (await instances.find(instance)) === null;
@@ -183,7 +182,7 @@ async function explainFailure(
   keys: Pick<Keys, 'findClient'>,
 ): Promise<ReadRefusal> {
   if ('denial' in failure) return explainDenial(failure.denial);
-  // A whole answer of ours.
+  // An error answer of the proxy, as a whole.
   const answer = JSON.parse(Buffer.from(failure.error).toString()) as {
     error: { message: string; data: { type: string; message?: string } };
   };
@@ -192,7 +191,7 @@ async function explainFailure(
   const client = data.type === 'unauthorized' ? await findClient(subscription, keys) : PROXY_CLIENT;
   if ('problem' in client) return client;
   const problem = `${data.type}: ${clip(data.message ?? message)}`;
-  // Other errors are the proxy's own.
+  // Only these errors are Odoo's. Others are the proxy's own.
   const isOfOdoo = data.type in BUSINESS_ERRORS;
   return { problem, ...(isOfOdoo ? { summary: `Odoo answered ${data.type}.` } : {}), isKeyOver: false };
 }

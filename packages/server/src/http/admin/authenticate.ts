@@ -16,11 +16,11 @@ import { createSessions, printEndOfSession, printSessionCookie, readSessionCooki
 
 export interface Identity {
   actor: 'token' | 'session';
-  /** Milliseconds since 1970; null: until the token changes. */
+  /** Milliseconds since 1970; null: valid until the token changes. */
   expiresAt: number | null;
 }
 
-/** Throws an AdminError to refuse a request. */
+/** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
   /** Starts a session and sets its cookie on the answer. */
@@ -29,7 +29,7 @@ export interface Authenticator {
   logout(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** One of the two. */
+/** What a person signs in with. One of the two is given. */
 export interface LoginInput {
   /** The admin token. */
   token?: string;
@@ -37,13 +37,13 @@ export interface LoginInput {
   code?: string;
 }
 
-/** A login for the audit. */
+/** A login, as recorded in the audit. */
 export interface Login {
   actor: 'token' | 'session' | 'nobody';
   address: string;
   requestId: string;
   action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
-  /** What the request was authenticated by. */
+  /** How the request was authenticated. */
   way: LoginWay;
   isRefused: boolean;
 }
@@ -52,24 +52,26 @@ type LoginWay = 'token' | 'link' | 'session';
 
 export interface AuthenticateOptions {
   token: string;
-  /** Not that of client keys: a caller with a bad key must not slow an administrator down. */
+  /** Separate from that of client keys: a caller with a bad key must not slow an administrator down. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
   /**
-   * True for the first caller with this name, over all processes that share the store. The name can be claimed again
-   * after `ttlMs`.
+   * Resolves to true for the first claim of this name, over all processes that share the store. The name can be claimed
+   * again after `ttlMs`.
    */
   claimOnce: (name: string, ttlMs: number) => Promise<boolean>;
   recordLogin: (login: Login) => void;
-  /** Whether other servers have paths of the same host. */
+  /** True if other servers use paths of the same host. */
   isHostShared: boolean;
 }
 
-/** A used code is remembered for this time after its end, because the clocks of replicas differ. */
+/** How long a used code is remembered after its expiry, because the clocks of replicas differ. */
 const USED_CODE_MARGIN_MS = 3_600_000;
 
-/** A program sends the token with each request. Its login is recorded once per address in this time. */
+/**
+ * A login by the token is recorded once per address in this time, because programs send the token with each request.
+ */
 const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 
@@ -115,7 +117,7 @@ export function createAuthenticator({
     if (refusal !== null) await refuseSlowly('link', `${refusal} ${NEW_LINK}`, request, reply);
   }
 
-  /** Returns why the code is refused; null: it was right, and is used now. */
+  /** Returns why the code is refused; null if it was valid. A valid code is then used up. */
   async function checkCode(given: string): Promise<string | null> {
     const code = codes.read(given);
     if (code === null) return 'This is not a sign-in link of this proxy.';
@@ -129,7 +131,7 @@ export function createAuthenticator({
     }
   }
 
-  /** Throws the refusal, later if the address has failed before. */
+  /** Throws the refusal. Waits first if the address has failed before. */
   async function refuseSlowly(
     way: LoginWay,
     detail: string,
@@ -197,7 +199,10 @@ function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Browsers that do not send `sec-fetch-site` send the page's `origin` with requests that make changes. */
+/**
+ * Refuses a change from a page of another origin. Browsers that do not send `sec-fetch-site` send `origin` with such
+ * requests.
+ */
 function requireOwnPage({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = site === undefined ? URL.parse(origin ?? '')?.host === host : site === 'same-origin';
@@ -210,8 +215,8 @@ function requireOwnPage({ headers, host }: FastifyRequest): void {
 }
 
 /**
- * A browser on this machine may use the proxy without TLS; it would not return a `Secure` cookie then. A reverse proxy
- * with TLS can name the proxy by a local address, too: the origin tells it.
+ * False for a browser that uses the proxy on this machine without TLS, which would not return a `Secure` cookie. A
+ * reverse proxy with TLS may also use a local host name: then the origin begins with `https:`.
  */
 function isSecure({ protocol, hostname, headers }: FastifyRequest): boolean {
   if (headers.origin?.startsWith('https:')) return true;

@@ -1,6 +1,6 @@
 /**
- * Answers an examination: as one JSON value, or, for a caller that accepts it, as one line of JSON for each check once
- * it is found, and a last line with the whole.
+ * Answers an examination: as one JSON value, or, for a caller that accepts it, as one line of JSON for each check as
+ * soon as it is found, and a last line with the whole examination.
  */
 import { Readable } from 'node:stream';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
@@ -10,7 +10,7 @@ const EXAMINATION_LINES = 'application/x-ndjson';
 
 type Examine = (onCheck?: (check: ExaminationCheck) => void) => Promise<Examination>;
 
-/** Returns the body of the answer. Rejects if nothing was found before the examination failed. */
+/** Returns the body of the answer. Rejects if the examination fails before its first check. */
 export async function answerExamination(
   examine: Examine,
   { headers }: FastifyRequest,

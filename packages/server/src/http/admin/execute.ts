@@ -1,5 +1,5 @@
 /**
- * Runs an execute call that an administrator makes: as a client key, or as the proxy itself, whose calls no policy
+ * Runs an execute call for an administrator: in the name of a client key, or of the proxy itself, whose calls no policy
  * restricts. The answer is that of `/api/erp/execute`.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,7 +16,7 @@ export interface ExecuteDeps {
   run: RunForAdmin;
 }
 
-/** The body, whose `call` stays as it was sent. */
+/** The parsed body, whose `call` keeps its original bytes. */
 interface ExecuteInput {
   call: Uint8Array;
   key_id?: string;

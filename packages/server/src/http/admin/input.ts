@@ -1,4 +1,6 @@
-/** Validates the input of an administrator against its schema. Reports up to 100 faults at once, without values. */
+/**
+ * Validates the input of an administrator against its schema. Reports up to 100 faults at once, without quoting values.
+ */
 import { cutText, type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
 import { DuplicateMemberError, findDuplicate, readDocument, readValue } from '@erp-proxy/json';
 import { findNearestName } from '@erp-proxy/text';
@@ -9,11 +11,11 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { readNodeBody } from '../node-body.ts';
 import type { AdminRoute } from './table.ts';
 
-/** Enough for a policy of a thousand patterns, or for certificates. */
+/** Enough for a policy with a thousand patterns, or for certificates. */
 const BODY_BYTES_MAX = 256 * 1024;
-/** For routes that need no token: anybody can send such a body. */
+/** Limit for routes that need no token, to which anybody can send a body. */
 const OPEN_BODY_BYTES_MAX = 16 * 1024;
-/** The cost of the answer must not grow with the body. */
+/** Maximum faults in one answer, so that its cost does not grow with the body. */
 const FAULTS_MAX = 100;
 const NAME_LENGTH_MAX = 200;
 
@@ -25,7 +27,7 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
 }
 
 /**
- * The body as JSON; undefined if there is none. The member `rawMember` of an object stays the bytes that were sent.
+ * The body as JSON; undefined if there is none. In an object, the member `rawMember` is returned as its original bytes.
  */
 export async function readJsonBody(
   request: FastifyRequest,
@@ -50,7 +52,7 @@ export async function readJsonBody(
   }
 }
 
-/** The members of an object, one of which stays bytes. Any other JSON is returned as it is. */
+/** The members of an object, with `rawMember` as bytes. Any other JSON is returned as parsed. */
 function readAround(rawMember: string, bytes: Uint8Array): unknown {
   const { root, members } = readDocument(bytes);
   if (root.kind !== 'object' || members === null) return readValue(bytes);
@@ -101,7 +103,7 @@ const NAMES: Record<string, string> = {
   object: 'an object',
 };
 
-/** Undefined: zod's own text is used. */
+/** The text for an issue; undefined to use zod's own text. */
 function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -120,5 +122,5 @@ function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What `minimum` and `maximum` measure, if it is not the value itself. */
+/** What `minimum` and `maximum` measure, for types other than numbers. */
 const MEASURES: Record<string, string> = { string: 'a text of length', array: 'a list of length' };

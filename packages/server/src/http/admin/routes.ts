@@ -1,5 +1,5 @@
 /**
- * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and
+ * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
 import { type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
@@ -26,16 +26,16 @@ export interface AdminRoutesDeps {
   /** The setting `admin.token`; null: the admin API is off. */
   token: string | null;
   adminFor: (actor: Actor) => Admin;
-  /** Not that of client keys. */
+  /** Separate from that of client keys. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
   events: Pick<Events, 'faultSeen'>;
   claimOnce: AuthenticateOptions['claimOnce'];
   recordLogin: (login: Login) => void;
-  /** Whether other servers have paths of the same host. */
+  /** True if other servers use paths of the same host. */
   isHostShared: boolean;
-  /** What runs the calls of administrators. */
+  /** Dependencies of the calls that administrators make. */
   execute: ExecuteDeps;
 }
 
@@ -43,7 +43,7 @@ export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): voi
   void app.register(async (scope) => addRoutes(scope, deps), { prefix: ADMIN_PATH });
 }
 
-/** Answers a path below ours that Fastify cannot decode: it has an invalid escape or is too long. */
+/** Answers for an admin path that Fastify cannot decode: it has an invalid escape, or is too long. */
 export function answerUnreadablePath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', readRequestId(request.headers));
   return sendProblem(reply, describeProblem(404, NO_ROUTE));
@@ -59,7 +59,7 @@ const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   const { token, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
-  // A body is read after its sender was authenticated.
+  // The body is read only after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
   scope.addHook('onRequest', async (request, reply) => {
@@ -130,14 +130,14 @@ function readTag({ method, takesVersion }: AdminRoute, { headers }: FastifyReque
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const given = await readJsonBody(request, reply, route);
-  // An empty object says as much as no body, and some HTTP clients always send one.
+  // An empty object is the same as no body, because some HTTP clients always send one.
   const said = given === undefined ? {} : given;
   if (route.body) return readInput(route.body, needsBody(route) ? given : said);
   if (NOTHING.safeParse(said).success) return undefined;
   throw createAdminError(400, 'This route takes no body.');
 }
 
-/** 405 with the methods of the path, or 404. */
+/** Describes a 405 with the methods of the path, or a 404. */
 function describeMissing(request: FastifyRequest, reply: FastifyReply, token: string | null): Problem {
   if (token === null) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
   const path = request.url.split('?', 1)[0] ?? '';

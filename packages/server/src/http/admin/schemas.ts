@@ -9,7 +9,7 @@ const policy = named('Policy', POLICY_SCHEMA);
 for (const schema of POLICIES) showAs(policy, schema);
 showAs(named('FieldRule', FIELD_RULE_SCHEMA), fieldRule);
 
-/** The call stays the bytes that were sent. */
+/** The call is kept as its original bytes. */
 export const adminCall = named(
   'AdminCall',
   adminCallInput.extend({

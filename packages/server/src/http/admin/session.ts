@@ -1,12 +1,12 @@
 /**
- * Sessions of administrators: a cookie that holds its expiry, signed with a key derived from the admin token. Nothing
- * is stored, so every replica accepts it, and a new token ends all sessions. Knows neither requests nor permissions.
+ * Sessions of administrators: a cookie with an expiry time, signed with a key derived from the admin token. Nothing is
+ * stored, so every replica accepts it, and a new token ends all sessions. Knows neither requests nor permissions.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export const SESSION_COOKIE = 'ep_session';
 
-/** A working day. */
+/** The length of a working day. */
 const LIFE_MS = 8 * 3_600_000;
 const VALUE = /^(\d{1,15})\.([\w-]{43})$/;
 
@@ -37,11 +37,11 @@ export function createSessions({ token, clock }: { token: string; clock: () => n
 
 export interface CookieScope {
   isSecure: boolean;
-  /** Whether other servers have paths of the same host: the cookie is not for them. */
+  /** True if other servers use paths of the same host, which must not get the cookie. */
   isHostShared: boolean;
 }
 
-/** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from our own pages only. */
+/** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from the proxy's own pages only. */
 export function printSessionCookie(value: string, scope: CookieScope): string {
   return printCookie(value, LIFE_MS / 1000, scope);
 }
@@ -52,12 +52,12 @@ export function printEndOfSession(scope: CookieScope): string {
 
 function printCookie(value: string, maxAgeSeconds: number, { isSecure, isHostShared }: CookieScope): string {
   const secure = isSecure ? '; Secure' : '';
-  // Without a path, browsers send it below the folder of the session's address: to the admin API.
+  // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
   const path = isHostShared ? '' : '; Path=/';
   return `${SESSION_COOKIE}=${value}${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** The session's value in a `cookie` header. */
+/** The value of the session in a `cookie` header. */
 export function readSessionCookie(header: string | undefined): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? [];
   return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);

@@ -1,6 +1,6 @@
 /**
- * The routes of `/admin/v1`: those of the operations in the contract, and those of sessions and calls. Fastify's routes
- * and their part of the OpenAPI document are generated from this table, and so cannot differ.
+ * The routes of `/admin/v1`: those of the operations in the contract, and further ones for sessions and calls.
+ * Fastify's routes and their part of the OpenAPI document are generated from this table, and so cannot differ.
  */
 import { Readable } from 'node:stream';
 import * as schemas from '@erp-proxy/contract/admin';
@@ -20,17 +20,17 @@ export interface AdminRoute<Body = unknown> extends schemas.AdminOperation {
   /** Name of the operation in generated clients. */
   id: string;
   body?: z.ZodType<Body>;
-  /** Member of the body that stays the bytes that were sent. */
+  /** Member of the body that is kept as its original bytes. */
   rawMember?: string;
-  /** `isOfCall`: the answer, and its errors, are those of an execute call. */
+  /** `isOfCall`: the answer and its errors are those of an execute call. */
   answer: schemas.AdminAnswer & { isOfCall?: true };
-  /** True: needs neither token nor session. */
+  /** True if the route needs neither token nor session. */
   isOpen?: true;
   /** Returns the body of the answer: a value for JSON, a stream, or nothing. */
   handle(call: AdminCall<Body>): Promise<unknown>;
 }
 
-/** False if the route acts as well without a body. A change that names nothing to change is a mistake. */
+/** False if the route also works without a body. For `PATCH` it is true: a change of nothing is a mistake. */
 export function needsBody({ method, body }: Pick<AdminRoute, 'method' | 'body'>): boolean {
   return body !== undefined && (method === 'PATCH' || !body.safeParse({}).success);
 }
@@ -38,7 +38,7 @@ export function needsBody({ method, body }: Pick<AdminRoute, 'method' | 'body'>)
 export interface AdminCall<Body> {
   admin: Admin;
   body: Body;
-  /** What the operation takes, in its order. */
+  /** The arguments of the operation, in their order. */
   given: readonly unknown[];
   identity: Identity | null;
   authenticator: Authenticator;
@@ -54,7 +54,7 @@ type Http = Pick<AdminCall<unknown>, 'admin' | 'request' | 'reply'>;
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
 
-/** The operations whose answers are more than a value. */
+/** Operations that need more of the request or the reply than input and result. */
 const HANDLERS: { [Id in OperationId]?: (http: Http, ...given: Given<Id>) => Promise<unknown> } = {
   comparePolicy: ({ admin, reply }, input) => admin.comparePolicy(input, watchCaller(reply)),
   checkInstance: ({ admin, request, reply }, name) =>
@@ -116,7 +116,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   }),
 ];
 
-/** The route of an operation. */
+/** Creates the route of an operation. */
 function createRoute(id: OperationId): AdminRoute {
   const operation: schemas.AdminOperation = schemas.OPERATIONS[id];
   const { path, location } = operation;
@@ -135,7 +135,7 @@ function createRoute(id: OperationId): AdminRoute {
   };
 }
 
-/** The routes have checked what is given by the schemas of the operation. */
+/** Calls a method with arguments that the route has checked by the schemas of the operation. */
 function call<Given extends never[]>(
   method: (...given: Given) => unknown,
   given: readonly unknown[],
@@ -143,7 +143,7 @@ function call<Given extends never[]>(
   return method(...(given as Given));
 }
 
-/** The path with members of the answer in it. */
+/** Replaces the names in the path by the values of these members of the answer. */
 function fillIn(path: string, answer: unknown): string {
   return path.replaceAll(/:(\w+)/g, (_, name) => String((answer as Record<string, unknown>)[name]));
 }
@@ -157,7 +157,7 @@ function showSession({ actor, expiresAt }: Identity): z.infer<typeof schemas.ses
   return { actor, expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString() };
 }
 
-/** Aborted when the caller closes its connection before the answer is sent. */
+/** A signal that aborts when the caller closes its connection before the answer is sent. */
 function watchCaller({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController();
   if (raw.destroyed) left.abort();
@@ -165,7 +165,7 @@ function watchCaller({ raw }: FastifyReply): AbortSignal {
   return left.signal;
 }
 
-/** Resolves to the same items once the first of them was read. Rejects if that fails. */
+/** Resolves to the same items after the first one was read. Rejects if reading it fails. */
 async function awaitFirst<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
   const iterator = items[Symbol.asyncIterator]();
   const first = await iterator.next();

@@ -1,6 +1,6 @@
 /**
- * Serves the console, a web page for administrators: `index.html` at the paths that its script shows, and its files at
- * `/assets`. The page calls `/admin/v1` like any other client, so its files are no secret.
+ * Serves the console, a web page for administrators: `index.html` at the paths for which its script has pages, and its
+ * files at `/assets`. The page calls `/admin/v1` like any other client, so its files are no secret.
  */
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,14 +13,14 @@ export interface ConsoleRoutesDeps {
   enabled: boolean;
   /** Folder of the built page. */
   folder: string;
-  /** Whether a reverse proxy serves the page below a path: addresses in it are relative then. */
+  /** True if a reverse proxy serves the console below a path: the addresses in the page are then relative. */
   isBelowPath: boolean;
 }
 
-/** How many folders the deepest page of the console lies below the address of the proxy. */
+/** Depth of the console's deepest path, in folders below the address of the proxy. */
 const DEPTH_MAX = 4;
 
-/** The paths that the script of the page shows. */
+/** The paths for which the script has pages. */
 const PATHS = [
   '/',
   '/sign-in',
@@ -36,10 +36,10 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 const REVALIDATED = 'no-cache';
-/** The name of an asset has a hash of its content. */
+/** Cached for long, because the name of an asset contains a hash of its content. */
 const UNCHANGING = 'public, max-age=31536000, immutable';
 
-/** Where the build puts the page. The bundle of the published package is JavaScript, and has the page beside it. */
+/** Folder of the built page. In the published package, whose code is bundled as JavaScript, it is beside the bundle. */
 export const CONSOLE_FOLDER = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../../console/dist' : '../console', import.meta.url),
 );

@@ -1,6 +1,6 @@
 /**
  * Reads the built console from its folder: `index.html` and the files of `assets/`, each with its compressed forms.
- * Only files that are listed here can be served. Knows no request.
+ * Only files that this function lists can be served. Knows no request.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { encodeWhole } from '../encoding.ts';
 export type PageEncoding = 'br' | 'gzip';
 
 export interface PageFile {
-  /** Relative to the folder. */
+  /** Path of the file, relative to the folder. */
   name: string;
   type: string;
-  /** For the plain form. */
+  /** The ETag of the uncompressed form. */
   etag: string;
   plain: Buffer;
-  /** Empty for a file that is compressed by itself. */
+  /** Empty for a file whose format is compressed already. */
   encodings: readonly PageEncoding[];
-  /** The compressed form, made at most once. */
+  /** Returns a compressed form, which is created at most once. */
   encode(encoding: PageEncoding): Promise<Buffer>;
 }
 
@@ -49,7 +49,7 @@ export function readPageFiles(folder: string): { index: PageFile; assets: PageFi
   };
 }
 
-/** The page with relative addresses of its files, for a path that is so many folders deep. */
+/** Makes the addresses of files in the page relative, for a path of this depth in folders. */
 export function placePage(index: PageFile, depth: number): PageFile {
   const start = depth === 0 ? './' : '../'.repeat(depth);
   return makePageFile(
@@ -68,7 +68,7 @@ function listFiles(folder: string): string[] {
   }
 }
 
-/** `names` are the files beside it. */
+/** `names`: all files in the same folder. */
 function readPageFile(folder: string, name: string, names: readonly string[]): PageFile {
   const forms = new Map<PageEncoding, Promise<Buffer>>();
   for (const encoding of PAGE_ENCODINGS) {
@@ -78,7 +78,7 @@ function readPageFile(folder: string, name: string, names: readonly string[]): P
   return makePageFile(name, readFileSync(join(folder, name)), forms);
 }
 
-/** `forms`: the compressed forms that there are. */
+/** `forms`: compressed forms that exist already. */
 function makePageFile(
   name: string,
   plain: Buffer,

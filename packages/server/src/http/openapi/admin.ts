@@ -1,4 +1,4 @@
-/** The admin API in the OpenAPI document, generated from its table of routes. */
+/** Describes the admin API for the OpenAPI document, from its table of routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { problem } from '@erp-proxy/contract/admin';
 import { SESSION_COOKIE } from '../admin/session.ts';
@@ -76,7 +76,7 @@ function describeRoute(route: AdminRoute): object {
   };
 }
 
-/** A status can have both a problem and an error of the call. */
+/** Merges answers of the same status, which can have both a problem and an error of the call. */
 function mergeAnswers(answers: readonly (readonly [string | number, DescribedAnswer])[]): object {
   const merged: Record<string, DescribedAnswer> = {};
   for (const [status, { description, content }] of answers) {
@@ -109,7 +109,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
     ...(isChange ? ([403] as const) : []),
     ...(route.body ? ([413, 415] as const) : []),
     ...(route.problems ?? []),
-    // While the admin API is off.
+    // The answer while the admin API is off.
     404,
     500,
     503,

@@ -1,10 +1,10 @@
 /**
- * Examples of calls for the OpenAPI document: what is sent, and the answer of Odoo 18 with the data of the sandbox.
+ * Examples of calls for the OpenAPI document: the request, and the answer of Odoo 18 with the data of the sandbox.
  * packages/server/test/openapi/examples.test.ts runs each of them.
  */
 import type { ExecuteAnswer, ExecuteCall, Json } from '@erp-proxy/contract';
 
-/** A body with the answer to it. The name is the same in the request and in the answer. */
+/** A body and its answer. Both have the same name in the document. */
 export interface CallExample {
   name: string;
   summary: string;
@@ -147,7 +147,7 @@ interface Parts {
   instance?: ExecuteCall['erp_instance'];
 }
 
-/** The name is the action, unless `action` names another. */
+/** The example is named after its action, unless `action` names another one. */
 function succeed(
   name: string,
   summary: string,

@@ -1,4 +1,4 @@
-/** The routes of calls and the pages of the process in the OpenAPI document. */
+/** Describes the routes of calls and the pages of the process for the OpenAPI document. */
 import {
   APPROVAL_HEADER,
   KEY_HEADER,
@@ -14,7 +14,7 @@ import { refer } from '../schema-registry.ts';
 import type { CallExample } from './call-examples.ts';
 import { failedAnswer } from './call-schemas.ts';
 
-/** Errors that no request to one of these routes can get. */
+/** Errors of the router, which no request to these routes can get. */
 const ROUTING_ERRORS: readonly ProxyErrorType[] = ['route_not_found', 'method_not_allowed'];
 
 const CALL_HEADERS = [
@@ -54,7 +54,7 @@ const VALUES_HEADER = describeHeader(
   'string',
 );
 
-/** Headers of one call, except the preference for values. */
+/** Headers of a single call, except the preference for values. */
 export const CALL_PARAMETERS = [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS];
 
 /** Headers of the answer to a call. */
@@ -102,11 +102,11 @@ interface Page {
   summary: string;
   /** Media type of the page. */
   type: string;
-  /** Statuses of further answers of the same type. */
+  /** Further statuses, whose answers have the same type. */
   others?: Record<string, string>;
   description?: string;
   parameters?: readonly object[];
-  /** True: takes a client key, which the page without parameters does not need. */
+  /** True if the page takes a client key. Without parameters it needs none. */
   takesKey?: true;
 }
 
@@ -234,7 +234,7 @@ export interface DescribedAnswer {
   content: Record<string, object>;
 }
 
-/** The errors of the proxy, by their HTTP status. */
+/** Describes the errors of the proxy, by their HTTP status. */
 export function describeErrors(): Record<string, DescribedAnswer> {
   const types = Object.keys(PROXY_ERRORS) as ProxyErrorType[];
   const given = types.filter((type) => !ROUTING_ERRORS.includes(type));
@@ -316,7 +316,7 @@ function describeMultiCall({
   };
 }
 
-/** `/v2/odoo/execute` is `compatibleV2OdooExecute`. */
+/** Names the operation of a path: `compatibleV2OdooExecute` for `/v2/odoo/execute`. */
 function nameCompatible(path: string): string {
   return `compatible${path.replaceAll(/\/(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Examples of the routes that move data, for the OpenAPI document: what is sent, and the answer of Odoo 18 with the
- * data of the sandbox. packages/server/test/openapi/data-examples.test.ts runs each of them.
+ * Examples of the routes that move data, for the OpenAPI document: the request, and the answer of Odoo 18 with the data
+ * of the sandbox. packages/server/test/openapi/data-examples.test.ts runs each of them.
  */
 import type { ExportCall } from '@erp-proxy/contract';
 

@@ -1,4 +1,4 @@
-/** The shapes of the routes that move data, for the OpenAPI document only. The parts of data/ read their bodies. */
+/** Schemas of the routes that move data, for the OpenAPI document only. The parts of data/ parse their bodies. */
 import type { ExportCall } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { named } from '../schema-registry.ts';

@@ -1,6 +1,7 @@
 /**
- * Runs `fields_get` for several models as one batch of the caller: the pipeline receives it in place of a body, so that
- * key, policy, limits and egress apply as to any call. Its answers are collected, and one answer is made from them.
+ * Runs `fields_get` for several models as one batch of the caller: the pipeline receives the batch in place of the
+ * request's body, so that key, policy, limits and egress apply as to any call. Collects the answers and makes one
+ * answer of them.
  */
 
 import { AnswerCollector, type AnswerHeaders, type AnswerWriter } from '@erp-proxy/async/streams';
@@ -13,7 +14,7 @@ import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 
 export const MODELS_MAX = 20;
-/** The answers are parsed at once, which must not keep other callers waiting for long. */
+/** Small enough that parsing the answers at once does not keep other callers waiting for long. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const ATTRIBUTES = ['type', 'string', 'help', 'required', 'readonly', 'relation', 'selection'];
 
@@ -25,7 +26,7 @@ export interface ModelsQuestion {
   models: readonly string[];
 }
 
-/** The exchange of a request that has a question in place of a body. `render` makes the answer. */
+/** Creates the exchange of a request that has a question in place of a body. `render` creates the answer. */
 export function exchangeModels(
   inner: Exchange,
   question: ModelsQuestion | Denial,
@@ -34,7 +35,7 @@ export function exchangeModels(
   return {
     requestId: inner.requestId,
     address: inner.address,
-    // A read needs no idempotency key.
+    // Hides the header, because a read needs no idempotency key.
     header: (name) => (name === 'idempotency-key' ? undefined : inner.header(name)),
     countHeader: (name) => (name === 'idempotency-key' ? 0 : inner.countHeader(name)),
     onCallerLeft: (listener) => inner.onCallerLeft(listener),
@@ -101,13 +102,13 @@ class ModelsWriter extends AnswerCollector {
 }
 
 interface ModelAnswer {
-  /** The model. */
+  /** The name of the model. */
   id: string;
   result?: unknown;
   error?: ErrorBody;
 }
 
-/** Null if they are no JSON: a long answer of a server is not checked before it is passed on. */
+/** Null if the bytes are not JSON: a long answer of a server is not checked before it is passed on. */
 function readAnswers(bytes: Uint8Array): ModelAnswer[] | null {
   try {
     return JSON.parse(Buffer.from(bytes).toString());
@@ -121,7 +122,7 @@ function deny(id: Uint8Array, denial: Denial): { httpStatus: number; body: Buffe
   return { httpStatus, body: buildErrorAnswer(id, error) };
 }
 
-/** Odoo's own errors have a status too: this route is no JSON-RPC. */
+/** The HTTP status of an error. Unlike JSON-RPC, this route also has a status for Odoo's own errors. */
 function findStatus({ data: { type } }: ErrorBody): number {
   if (Object.hasOwn(BUSINESS_ERRORS, type))
     return BUSINESS_ERRORS[type as keyof typeof BUSINESS_ERRORS].status;

@@ -6,7 +6,7 @@ import type { Descriptions, ModelsQuestion } from './models-exchange.ts';
 
 type Schema = Record<string, unknown>;
 
-/** `base` is the document of all routes. */
+/** `base`: the document of all routes. */
 export function renderModelsOpenapi(
   base: { info: object },
   { instance }: ModelsQuestion,
@@ -29,7 +29,7 @@ export function renderModelsOpenapi(
   };
 }
 
-/** The schemas of the general execute call. */
+/** Selects the schemas that the general execute call uses. */
 function selectUsed(schemas: Record<string, object>): Record<string, object> {
   const used = new Set<string>();
   const visit = (value: unknown) => {
@@ -43,7 +43,7 @@ function selectUsed(schemas: Record<string, object>): Record<string, object> {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
 }
 
-/** The general execute call, with those of the models as further shapes. */
+/** Describes the general execute call, with the calls of the models as further schemas. */
 function describeExecute(models: readonly string[]): object {
   const { post } = structuredClone(describeCallPaths()[EXECUTE_PATH]) as { post: ExecuteOperation };
   const [body, answer] = [post.requestBody, post.responses[200]].map((it) => it.content['application/json']);
@@ -151,7 +151,7 @@ function describeField(field: Field, shape: (field: Field) => Schema): Schema {
     ...(typeof string === 'string' ? { title: string } : {}),
     ...(typeof help === 'string' && help !== '' ? { description: help } : {}),
     ...(readonly === true ? { readOnly: true } : {}),
-    // A required field may have a default value, so that callers need not send it.
+    // Not `required` in the schema: the field may have a default value, so callers need not send it.
     ...(required === true ? { 'x-odoo-required': true } : {}),
     ...(typeof relation === 'string' ? { 'x-odoo-relation': relation } : {}),
   };
@@ -190,7 +190,7 @@ function describeWritten(field: Field): Schema {
   }
 }
 
-/** A field that is not a relation. */
+/** Describes a field that is not a relation. */
 function describePlain(field: Field): Schema {
   switch (field.type) {
     case 'boolean':
@@ -225,7 +225,7 @@ function describeSelection(selection: unknown): Schema {
   return values.length > 0 ? { enum: [...new Set(values)] } : { type: 'string' };
 }
 
-/** Odoo returns false for an empty value. */
+/** Allows false, too, which Odoo returns for an empty value. */
 function orFalse({ required }: Field, schema: Schema): Schema {
   return required === true ? schema : { anyOf: [schema, { const: false }] };
 }

@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: the OpenAPI document of all routes, generated from the tables of the routes, or the document of
- * models of an instance.
+ * `GET /openapi.json`: the OpenAPI document of all routes, generated from the tables of the routes, or a document of
+ * some models of an instance.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface OpenapiRouteDeps {
   execute: Pipeline;
 }
 
-/** The request has a question in place of a body. */
+/** A budget of zero, because the request has a question in place of a body. */
 const NO_BODIES = new BodyBudget(0);
 
 export function addOpenapiRoute(
@@ -69,7 +69,7 @@ interface Rendered {
 
 const RENDERED = new Map<string, Promise<Rendered>>();
 
-/** Rendering takes tens of milliseconds, and tests start many proxies in one process. */
+/** Cached, because rendering takes tens of milliseconds, and tests start many proxies in one process. */
 function renderOnce(version: string, publicUrl: string | null): Promise<Rendered> {
   const name = `${version} ${publicUrl}`;
   const known = RENDERED.get(name);
@@ -86,7 +86,7 @@ async function render(version: string, publicUrl: string | null): Promise<Render
   return { base, bytes: Buffer.from(JSON.stringify(base)) };
 }
 
-/** The pipeline checks the names. */
+/** Reads instance and models of the query. The pipeline checks the names. */
 function readQuestion({ instance, models }: Record<string, unknown>): ModelsQuestion | Denial {
   if (typeof instance !== 'string' || instance === '') {
     return invalid('instance', 'Name one stored instance, e.g. ?instance=prod&models=res.partner.');
@@ -107,8 +107,8 @@ function invalid(path: string, message: string): Denial {
 }
 
 /**
- * `version` is the version of this program, and `publicUrl` the setting. Pauses between the parts: together they take
- * longer than anything may keep the event loop. The named schemas take the longest, and zod renders them at once.
+ * `version` is the version of this program, and `publicUrl` the setting. Pauses between the parts, which together would
+ * block the event loop for too long. The longest part, the named schemas, is rendered by zod in one piece.
  */
 export async function renderOpenapi(version: string, publicUrl: string | null = null) {
   const schemas = renderNamedSchemas();
@@ -124,8 +124,8 @@ export async function renderOpenapi(version: string, publicUrl: string | null = 
       description: 'One HTTP endpoint in front of all Odoo servers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Without the setting, relative to the address of the document: the proxy does not know the names that it is
-    // reached by.
+    // Without `http.publicUrl`, the address is relative to that of the document: the proxy does not know by which names
+    // it is reached.
     servers: [
       { url: publicUrl?.replace(/\/+$/, '') ?? '/', description: 'The proxy that serves this document.' },
     ],

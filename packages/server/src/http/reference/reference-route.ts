@@ -1,6 +1,6 @@
 /**
- * `GET /docs`: the reference page, which shows the OpenAPI document and can send requests. It consists of files of this
- * package alone, and may load nothing from elsewhere. Knows nothing of the document.
+ * `GET /docs`: the reference page, which shows the OpenAPI document and can send requests. The page consists of files
+ * of this package only, and may load nothing from elsewhere. Knows nothing of the document.
  */
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';

@@ -4,9 +4,9 @@
  */
 
 const DOCUMENT = 'openapi.json';
-/** Schemas within schemas that are shown; deeper ones are named only. */
+/** Maximum depth of nested schemas that are shown. Deeper ones are only named. */
 const DEPTH_MAX = 4;
-/** Longer answers would make the page slow. */
+/** A longer answer is cut, because it would make the page slow. */
 const SHOWN_CHARACTERS_MAX = 200_000;
 
 const find = (id) => document.getElementById(id);
@@ -16,7 +16,7 @@ find('origin').textContent = location.origin;
 takeKey();
 await showDocument();
 
-/** The demo links to this page with a key of its sandbox. It must not stay in the address. */
+/** Takes the key of the demo's sandbox from the address, where it must not stay. */
 function takeKey() {
   const [, key] = /^#key=(ep_[\w-]+)$/.exec(location.hash) ?? [];
   if (key === undefined) return;
@@ -37,7 +37,7 @@ async function showDocument() {
   const routes = listRoutes();
   find('routes').replaceChildren(...api.tags.flatMap((tag) => listLinks(tag, routes)));
   find('content').replaceChildren(...api.tags.flatMap((tag) => showTag(tag, routes)));
-  // The place that the address names exists only now.
+  // The element that the address names did not exist before.
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
@@ -107,7 +107,7 @@ function showExample({ summary, value }, { responses }) {
   return answer === undefined ? shown : [...shown, make('pre', { 'aria-label': 'Answer' }, print(answer))];
 }
 
-/** The members of a schema as a table, with those of its members folded. */
+/** Shows the members of a schema as a table. The schemas of the members are folded. */
 function showSchema(given, depth = 0) {
   const schema = resolve(given);
   const choices = schema.oneOf ?? schema.anyOf;
@@ -147,7 +147,7 @@ function nameType(schema) {
   return Array.isArray(type) ? type.join(' | ') : (type ?? 'any');
 }
 
-/** The form that sends a request of this route. */
+/** Creates the form that sends a request to this route. */
 function makeForm(route, body, examples) {
   const { operation, method } = route;
   const inputs = new Map();
@@ -199,12 +199,12 @@ function makeRequest({ path, method, operation }, inputs, body) {
     else headers[name] = value;
   }
   if (body !== undefined) headers['content-type'] = 'application/json';
-  // Relative to this page, which a reverse proxy may serve below a prefix.
+  // Relative to this page, because a reverse proxy may serve it below a prefix.
   const url = new URL(`.${target}${query.size > 0 ? `?${query}` : ''}`, location.href);
   return { url, method, headers, secret: findSecret(operation), body };
 }
 
-/** The header with the reader's key that the route takes, and the variable that commands show in its place. */
+/** Returns the header for the reader's key, and the variable that commands show in its place. */
 function findSecret({ security = [] }) {
   const names = security.flatMap((way) => Object.keys(way));
   const [clientKey, adminToken] = [find('client-key').value.trim(), find('admin-token').value.trim()];
@@ -238,7 +238,7 @@ async function sendRequest({ url, method, headers, secret, body }, output) {
   }
 }
 
-/** What to do if the key may not be used by this page. */
+/** Says what to do if the key may not be used by this page. */
 function explainRefusal(status, text) {
   if (status !== 403 || !/"rule":\s*"cors_origins"/.test(text)) return [];
   const advice = `A web page can use a key only if the policy of the key names the page. Use a key whose policy has \`"cors_origins": ["${location.origin}"]\`, or run the command below.`;
@@ -271,7 +271,7 @@ function print(value) {
   return JSON.stringify(value, null, 2);
 }
 
-/** Paragraphs, with `code` in backticks. */
+/** Creates paragraphs of a text, with `code` in backticks. */
 function showText(text = '') {
   const paragraphs = text.split('\n\n').filter((it) => it !== '');
   return paragraphs.map((paragraph) => {
@@ -280,7 +280,7 @@ function showText(text = '') {
   });
 }
 
-/** Content that is shown on demand. A function makes it when it is first opened. */
+/** Creates a folded section. If its content is a function, it is called when the section is first opened. */
 function fold(title, ...content) {
   const details = make('details', {}, make('summary', {}, title));
   const [first] = content;

@@ -1,4 +1,4 @@
-/** Which requests are admitted, wait or are refused, in simulated time. */
+/** Tests which requests are admitted, wait or are refused, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { LoadShedder } from './load-shedder.ts';
@@ -7,7 +7,7 @@ import { CALLS_PER_SECOND_MAX, type RequestTimes, SimulatedProcess } from './sim
 const countSince = (list: readonly RequestTimes[], sinceMs: number) =>
   list.filter(({ endedMs }) => endedMs >= sinceMs).length;
 
-/** The longest time of a request, in seconds of the simulation. */
+/** The longest duration of a request, in simulated seconds. */
 const findLongestSeconds = (list: readonly RequestTimes[]) =>
   list.reduce((longest, { sentMs, endedMs }) => Math.max(longest, (endedMs - sentMs) / 1000), 0);
 
@@ -63,7 +63,7 @@ describe('a burst', () => {
       const process = new SimulatedProcess(40_000);
       const share = 0.5 * random();
       process.offer(share * CALLS_PER_SECOND_MAX, 1);
-      // Seconds until the queue is empty; the simulated process loses a part of its time to turns.
+      // Duration of the burst, in seconds of work. The simulated process loses a part of its time to turns.
       const seconds = 8 * random();
       const count = Math.floor(0.9 * (1 - share) * seconds * CALLS_PER_SECOND_MAX);
       for (let sent = 0; sent < count; sent++) process.send();
@@ -133,7 +133,7 @@ test('refusals take only a share of the time, however slow they are; the other r
   expect(process.refused.length).toBeGreaterThan(1000);
 });
 
-/** A load shedder whose turns the test ends, and a record of what it did. */
+/** Creates a load shedder whose turns the test ends, and a record of its decisions. */
 function createManualShedder() {
   let nowMs = 0;
   const endOfTurn: (() => void)[] = [];

@@ -5,14 +5,14 @@
  *
  * The measure is the duration of a turn (one iteration) of the event loop. A call is served in pieces over several
  * turns, so that each piece waits for the length of a turn. The number of requests admitted per turn is adapted to keep
- * turns short. Other requests wait in a queue, where they have cost little yet. The loop does not pause while a request
- * waits.
+ * turns short. Other requests wait in a queue, where they have cost little so far. The loop does not pause while a
+ * request waits.
  *
- * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for {@link BURST_MS}, it
- * may hold only as many requests as it would still serve by {@link BURST_WAIT_MS} after it began. Its rate is what is
- * admitted minus what returning callers send, who were answered before and call again. Callers of a burst have one
- * call each. In a standing queue returning callers replace those that were served: it is kept short, as CoDel does (RFC
- * 8289). Requests at its head are admitted or refused.
+ * A stall or a burst makes requests wait, but none is refused. When the queue has not been empty for {@link BURST_MS},
+ * it may hold only as many requests as can be served within {@link BURST_WAIT_MS} of the time at which it began to
+ * fill. The queue shrinks at the rate of admissions minus the rate of requests from returning callers, who were
+ * answered before and call again. Callers of a burst send one call each. Returning callers replace served ones, so that
+ * the queue stands: it is then kept short, as CoDel does (RFC 8289). Requests are admitted and refused from its head.
  *
  * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part
  * of which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
@@ -21,7 +21,7 @@
 /** A request that is admitted or refused once, unless its caller leaves before. */
 export interface SheddableRequest {
   readonly hasCallerLeft: boolean;
-  /** True if it is known to be the first of its connection. */
+  /** True if the request is known to be the first on its connection. */
   readonly isFirst?: boolean;
   admit(): void;
   refuse(): void;
@@ -37,12 +37,13 @@ export interface LoadShedderOptions {
 }
 
 /**
- * Target duration of a turn. It suffices to do one thing for several calls, which is cheaper; a call takes about six
- * turns.
+ * Target duration of a turn. Long enough to do the same work for several calls at once, which is cheaper. A call takes
+ * about six turns.
  */
 const TURN_MS = 3;
 /**
- * For this long after a new connection, turns are shorter: Node accepts one per turn, and other connections may wait.
+ * For this long after a new connection, turns are shorter: Node accepts one connection per turn, and further ones may
+ * wait.
  */
 const CONNECTING_MS = 20;
 const CONNECTING_TURN_MS = 0.3;
@@ -52,31 +53,39 @@ const TURNS_PER_ANSWER = 3;
 const ADMISSIONS_PER_TURN_INITIAL = 16;
 const ADMISSIONS_PER_TURN_MIN = 0.1;
 const ADMISSIONS_PER_TURN_MAX = 64;
-/** Factors that adapt the admissions per turn: they fall faster than they rise. */
+/** Factors by which the admissions per turn are adapted: they fall faster than they rise. */
 const SHRINK = 0.9;
 const GROW = 1.05;
 /**
- * Longest time for which the queue may stay non-empty before its length is limited. Counted in periods of
- * {@link STANDING_MS}: one in which the process stalls is longer, and shows nothing about the calls.
+ * Longest time for which the queue may stay non-empty before its length is limited. Counted in periods of {@link
+ * STANDING_MS}: a stall of the process makes one period longer, but says nothing about the calls.
  */
 const BURST_MS = 2000;
-/** For this long after a connection, others may follow: to accept 10,000 takes this process two to three seconds. */
+/**
+ * For this long after a connection, more may follow: accepting 10,000 connections takes this process two to three
+ * seconds.
+ */
 const CONNECTED_MS = 500;
-/** Longest time in which a burst is served. It is less than most callers wait. */
+/** Longest time in which a burst is served, which is less than most callers wait. */
 const BURST_WAIT_MS = 10_000;
 /** At most as many requests may wait in a standing queue as were admitted in the last {@link STANDING_MS}. */
 const STANDING_MS = 250;
-/** Weight of the last {@link STANDING_MS} in the average rate of admissions. A stall must not look like overload. */
+/**
+ * Weight of the last {@link STANDING_MS} in the average rate of admissions. Low, because a stall must not look like
+ * overload.
+ */
 const ADMISSION_WEIGHT = 0.25;
-/** While requests are refused, and for this long after, that number is divided by {@link STANDING_DIVISOR}. */
+/**
+ * While requests are refused, and for this long afterwards, the maximum above is divided by {@link STANDING_DIVISOR}.
+ */
 const REFUSING_MS = 2000;
 const STANDING_DIVISOR = 10;
-/** This many requests may always wait. */
+/** This many requests may always wait, however few were admitted. */
 const WAITING_MIN = 32;
 /** Share of the time that refusals may take in the long run. */
 const REFUSING_SHARE = 0.2;
 /**
- * Maximum time saved up for refusals, which makes a long queue short quickly. A caller that is refused early calls
+ * Maximum time saved up for refusals, by which a long queue is shortened quickly. A caller that is refused early calls
  * again while its connection is still in the processor's caches.
  */
 const REFUSING_MS_MAX = 1000;
@@ -91,22 +100,22 @@ export class LoadShedder {
   #refusingBudgetMs = REFUSING_MS_MAX;
   #budgetUpdatedMs = 0;
   #isTurnWatched = false;
-  /** Start of the current turn; null if the loop may have paused in it. */
+  /** Start of the current turn; null if the loop may have paused during it. */
   #turnStartedMs: number | null = null;
-  /** Moving average over some dozens of turns. */
+  /** Average duration of a turn, moving over some dozens of turns. */
   #averageTurnMs = TURN_MS;
   #lastConnectionMs = Number.NEGATIVE_INFINITY;
   readonly #queue = new RequestQueue();
-  /** Since when the queue has not been empty, and the periods of {@link STANDING_MS} since then. */
+  /** The time since which the queue has not been empty, and the number of periods of {@link STANDING_MS} since then. */
   #waitingSinceMs = 0;
   #waitingPeriods = 0;
-  /** How many requests of a burst may wait. Only falls until the queue is empty. */
+  /** How many requests of a burst may wait. The number only falls, until the queue is empty. */
   #burstMax = 0;
-  /** Requests of returning callers, and admissions, since `#countedMs`. */
+  /** Number of requests from returning callers, and number of admissions, since `#countedMs`. */
   #returned = 0;
   #admitted = 0;
   #countedMs = 0;
-  /** Per millisecond: admissions lately, and requests of returning callers in the last {@link STANDING_MS}. */
+  /** Rates per millisecond: recent admissions, and requests of returning callers in the last {@link STANDING_MS}. */
   #admissionRate = 0;
   #returnRate = 0;
   #lastRefusalMs = Number.NEGATIVE_INFINITY;
@@ -115,7 +124,7 @@ export class LoadShedder {
     this.#options = options;
   }
 
-  /** Milliseconds by which this process delays the reading of Odoo's answers; 0 while no request waits. */
+  /** Milliseconds for which this process delays the reading of Odoo's answers; 0 while no request waits. */
   get delayMs(): number {
     return this.#queue.isEmpty ? 0 : this.#averageTurnMs * TURNS_PER_ANSWER;
   }
@@ -141,7 +150,7 @@ export class LoadShedder {
     this.#queue.add(request);
   }
 
-  /** Admits all waiting requests, whatever time that takes. */
+  /** Admits all waiting requests, however long that takes. */
   admitAll(): void {
     for (let request = this.#queue.take(); request !== null; request = this.#queue.take()) {
       if (!request.hasCallerLeft) request.admit();
@@ -206,7 +215,7 @@ export class LoadShedder {
     const standing = this.#admissionRate * STANDING_MS;
     const rate = this.#admissionRate - this.#returnRate;
     const leftMs = Math.max(this.#waitingSinceMs + BURST_WAIT_MS - nowMs, 0);
-    // To accept connections also takes time, so that the rate says little while clients connect.
+    // Accepting connections takes time, too, so the rate says little while clients connect.
     const isGrowing = nowMs - this.#lastConnectionMs < CONNECTED_MS && rate > this.#admissionRate / 2;
     if (leftMs === 0 || !isGrowing) this.#burstMax = Math.min(rate * leftMs, this.#burstMax);
     return Math.max(isRefusing ? standing / STANDING_DIVISOR : standing, this.#burstMax, WAITING_MIN);
@@ -242,10 +251,10 @@ export class LoadShedder {
   }
 }
 
-/** First in, first out. An array of thousands would be copied at each `shift`. */
+/** A first-in, first-out queue. With an array alone, `shift` would copy thousands of items each time. */
 class RequestQueue {
   #requests: SheddableRequest[] = [];
-  /** Index of the first request that was not taken yet. */
+  /** Index of the oldest request in the queue. */
   #head = 0;
 
   get length(): number {

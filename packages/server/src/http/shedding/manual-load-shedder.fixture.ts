@@ -1,4 +1,4 @@
-/** A {@link LoadShedder} whose clock and turns of the event loop are controlled by a test. */
+/** A {@link LoadShedder} whose clock and event loop a test controls. */
 import { LoadShedder } from './load-shedder.ts';
 
 export class ManualLoadShedder {
@@ -10,14 +10,14 @@ export class ManualLoadShedder {
     onRefused() {},
   });
 
-  /** Makes all further requests wait, behind many placeholder requests. */
+  /** Makes all further requests wait, behind many placeholders. */
   hold(): void {
     while (this.#submitPlaceholder());
     this.#fillQueue();
     this.#endTurn();
   }
 
-  /** Admits waiting and further requests. */
+  /** Admits all waiting and all further requests. */
   release(): void {
     this.loadShedder.admitAll();
     while (!this.#submitPlaceholder()) {
@@ -26,11 +26,11 @@ export class ManualLoadShedder {
     }
   }
 
-  /** Refuses waiting requests, after `hold`. Further requests wait. */
+  /** Refuses the requests that wait since `hold`. Further requests wait. */
   refuseWaiting(): void {
-    // Some requests may always wait: placeholders, which are behind those to be refused.
+    // Placeholders are queued last, because some requests may always wait: these should be placeholders.
     this.#fillQueue();
-    // Longer than any burst may take. The load shedder counts periods, so that one long turn would not do.
+    // Longer than any burst may take. Many turns, because the load shedder counts periods.
     for (let turn = 0; turn < 30; turn++) {
       this.#nowMs += 500;
       this.#endTurn();

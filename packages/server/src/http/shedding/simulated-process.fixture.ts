@@ -4,7 +4,7 @@
  */
 import { LoadShedder } from './load-shedder.ts';
 
-/** Processor time in milliseconds: of a call in all, of reading a request, of a refusal, of a turn itself. */
+/** Processor time in milliseconds: of a whole call, of reading a request, of a refusal, of a turn itself. */
 const CALL_MS = 0.34;
 const PIECES_PER_CALL = 6;
 const REQUEST_MS = 0.004;
@@ -29,7 +29,7 @@ export class SimulatedProcess {
   readonly refused: RequestTimes[] = [];
   /** Calls that were not sent because all connections were busy. */
   notSent = 0;
-  /** If false, Odoo never answers and calls wait there. */
+  /** If false, Odoo never answers, so calls wait for it. */
   isOdooUp = true;
   waitingForOdoo = 0;
   readonly loadShedder = new LoadShedder({
@@ -39,12 +39,12 @@ export class SimulatedProcess {
       this.reportedRefusals += count;
     },
   });
-  /** Sum of what `onRefused` was called with. */
+  /** Sum of the counts that `onRefused` received. */
   reportedRefusals = 0;
   #atEndOfTurn: (() => void)[] = [];
   readonly #refusalMs: number;
   #freeConnections: number;
-  /** Free connections that were answered before. They are used before new ones. */
+  /** Free connections on which a call was answered. They are used before new ones. */
   #usedConnections = 0;
   /** The requests that the process has not read yet. */
   #unread: { sentMs: number; isFirst: boolean }[] = [];
@@ -60,7 +60,7 @@ export class SimulatedProcess {
     return this.#running.length;
   }
 
-  /** Sends calls at this rate on free connections. */
+  /** Sends calls at this rate, on free connections. */
   offer(perSecond: number, seconds: number): void {
     const endMs = this.nowMs + seconds * 1000;
     let lastMs = this.nowMs;
@@ -92,7 +92,7 @@ export class SimulatedProcess {
     for (const call of this.#running.splice(0)) this.#work(call);
     for (const request of this.#unread.splice(0)) this.#read(request);
     for (const callback of this.#atEndOfTurn.splice(0)) callback();
-    // Without work, the loop pauses.
+    // Without work, the loop pauses for a while.
     this.nowMs += this.nowMs > beganMs ? TURN_MS : 0.2;
   }
 

@@ -20,8 +20,8 @@ interface Odoo {
 }
 
 /**
- * Simulates unlimited callers of a server that handles calls in order of arrival. Returns the limit at each second, and
- * the number of calls that were done.
+ * Simulates an unlimited number of callers of a server that handles calls in order of arrival. Returns the limit at
+ * each second, and the number of completed calls.
  */
 function simulate(bounds: ConcurrencyBounds, { workers, service, seed, durationMs }: Odoo) {
   const random = createRandom(seed);
@@ -58,7 +58,7 @@ const findQuantile = (values: number[], share: number) =>
   values.toSorted((one, other) => one - other)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
 
 const BOUNDS: ConcurrencyBounds = { initial: 4, min: 1, max: 200 };
-/** Fixed, because a random simulation is an outlier now and then. */
+/** Fixed seeds, because a random simulation is sometimes an outlier. */
 const SEEDS = IS_LONG ? [1, 2, 3, 4, 5] : [1, 2, 3];
 
 describe.each([2, 8, 32])('with %i workers', (count) => {
@@ -133,7 +133,7 @@ test('the limit is halved once for calls that ran together, and stays within its
   expect(limiter.limit).toBeLessThanOrEqual(20);
 });
 
-/** The settled limit if calls take `fullMs` while the limit is above 4, and `halfMs` below that. */
+/** The limit after it has settled, if calls take `fullMs` while the limit is above 4, and `halfMs` below that. */
 function settleAt(fullMs: number, halfMs: number): number {
   const limiter = new AdaptiveConcurrency({ initial: 8, min: 1, max: 64 });
   for (let permit = 1; permit <= 20_000; permit++) {

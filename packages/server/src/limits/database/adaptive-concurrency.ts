@@ -23,9 +23,9 @@ export interface ConcurrencyBounds {
   max: number;
 }
 
-/** Minimum number of answers in a window. The mean of fewer is too imprecise. */
+/** Minimum number of answers in a window. The mean of fewer answers is too imprecise. */
 const ANSWERS_MIN = 10;
-/** Minimum number of answers in a measurement of the baseline, by which many windows are checked. */
+/** Minimum number of answers in a measurement of the baseline, with which many windows are compared. */
 const BASELINE_ANSWERS_MIN = 20;
 /**
  * Calls queue if they take longer than the baseline by this factor. It must be below 2, or measurements at half the
@@ -36,31 +36,40 @@ const TOLERANCE = Math.log(1.5);
 const TOLERANCE_MS = 5;
 const DECREASE = 0.9;
 /**
- * Maximum factor between `longMs` and `usualMs`, so that calls of very different lengths do not rule out any waiting.
+ * Maximum factor between `longMs` and `usualMs`. A larger one, from calls of very different lengths, could rule out any
+ * waiting.
  */
 const LONG_MAX = Math.log(5);
 /**
- * Time between two measurements of the baseline, as a multiple of the last one's duration. Most calls run in that time.
+ * Time between two measurements of the baseline, as a multiple of the duration of the last measurement. Most calls run
+ * in that time.
  */
 const MEASURE_INTERVAL = 20;
 /**
- * Maximum of that time. A measurement during which no calls arrive would otherwise delay the next one without bound.
+ * Maximum time between two measurements. A measurement during which no calls arrive would otherwise delay the next one
+ * without limit.
  */
 const MEASURE_INTERVAL_MS_MAX = 300_000;
 
-/** One report of a minute does not show that the other calls take as long: they must still tell that a server hangs. */
+/**
+ * Maximum of `#slowestMs`: one report of a minute does not show that other calls take as long. Other calls must still
+ * show that a server hangs.
+ */
 const SLOWEST_MS_MAX = 10_000;
 
-/** Permits are given by their numbers. `latest` is the number of the latest permit. */
+/**
+ * The adaptive limit of one server. Permits are identified by their numbers; `latest` is the number of the latest
+ * permit.
+ */
 export class AdaptiveConcurrency {
   readonly #bounds: ConcurrencyBounds;
   readonly #processes: () => number;
-  /** Not rounded, and not halved during a measurement. */
+  /** The limit before rounding, and before it is halved for a measurement. */
   #limit: number;
   /** Logarithm of the baseline in milliseconds; null while unknown. */
   #baselineLog: number | null = null;
   #usualMs = 0;
-  /** The longest answer time until the mean is known, at most SLOWEST_MS_MAX. */
+  /** The longest answer time so far, at most SLOWEST_MS_MAX, until the mean is known. */
   #slowestMs = 0;
   #longMs = 0;
   #isMeasuring = false;
@@ -102,8 +111,8 @@ export class AdaptiveConcurrency {
   }
 
   /**
-   * Milliseconds after which an answer is late: the mean, or the longest time so far while there are too few answers
-   * for a mean. 0 if there were none.
+   * Milliseconds after which an answer is late: the mean, or the longest time so far if there are too few answers for a
+   * mean. 0 if there was no answer.
    */
   get expectedMs(): number {
     return this.#usualMs === 0 ? this.#slowestMs : this.#usualMs;
@@ -114,7 +123,7 @@ export class AdaptiveConcurrency {
     return this.#longMs;
   }
 
-  /** Call when a call begins, with the number of running calls. */
+  /** Must be called when a call begins, with the number of running calls. */
   noteRunning(running: number): void {
     if (running > this.#runningMax) this.#runningMax = running;
   }
@@ -131,7 +140,7 @@ export class AdaptiveConcurrency {
     this.#startWindow(latest);
   }
 
-  /** Halves the limit because the permit's call overloaded the server: once for all calls that ran at that time. */
+  /** Halves the limit because a call overloaded the server: once for all calls that ran at that time. */
   halve(permit: number, latest: number): void {
     if (permit <= this.#halvedAt) return;
     this.#limit = this.#half;
@@ -139,7 +148,7 @@ export class AdaptiveConcurrency {
     this.#startWindow(latest);
   }
 
-  /** Starts again at the minimum, because a server that was away comes back with cold caches. */
+  /** Restarts at the minimum, because a server returns from an outage with cold caches. */
   restart(latest: number): void {
     this.#limit = this.#divide(this.#bounds.min);
     this.#isMeasuring = false;
@@ -172,7 +181,10 @@ export class AdaptiveConcurrency {
     else if (this.#isMeasurementDue(nowMs)) this.#startMeasurement(nowMs);
   }
 
-  /** A limit that has halved or doubled since the last measurement indicates that the kind of calls has changed. */
+  /**
+   * Whether a measurement is due. If the limit has halved or doubled since the last one, the kind of calls has probably
+   * changed.
+   */
   #isMeasurementDue(nowMs: number): boolean {
     if (this.#limit <= this.#measuredLimit / 2 || this.#limit >= this.#measuredLimit * 2) return true;
     const intervalMs = Math.min(MEASURE_INTERVAL * this.#measureTookMs, MEASURE_INTERVAL_MS_MAX);
@@ -184,7 +196,7 @@ export class AdaptiveConcurrency {
     this.#measuredMs = nowMs;
   }
 
-  /** Also called when calls happened to use at most half the limit, which measures the baseline without cost. */
+  /** Also called when calls happened to use at most half the limit, which measures the baseline at no cost. */
   #endMeasurement(nowMs: number): void {
     if (this.#isMeasuring) this.#measureTookMs = nowMs - this.#measuredMs;
     this.#isMeasuring = false;
@@ -201,7 +213,7 @@ export class AdaptiveConcurrency {
   }
 }
 
-/** The longest mean answer time without queueing. Both values are logarithms of milliseconds. */
+/** The longest mean answer time that counts as free of queueing. Both values are logarithms of milliseconds. */
 function tolerate(baselineLog: number): number {
   return Math.max(baselineLog + TOLERANCE, Math.log(Math.exp(baselineLog) + TOLERANCE_MS));
 }

@@ -1,4 +1,4 @@
-/** Background calls at a database: when they run, and what interactive calls notice of them. */
+/** Background calls to a database: when they run, and how they affect interactive calls. */
 import { expect, test, vi } from 'vitest';
 import { createTestLimiters, expectPermit } from './database-limiters.fixture.ts';
 import type { PermitRequest } from './database-limiters.ts';
@@ -6,7 +6,7 @@ import type { PermitRequest } from './database-limiters.ts';
 const PAGE: Partial<PermitRequest> = { client: 'export', isBackground: true, deadlineMs: Infinity };
 const EIGHT = { concurrency: { initial: 8, min: 1, max: 8 } };
 
-/** The outcome of a call that waits, as soon as there is one. */
+/** An object that gets the outcome of a waiting call when there is one. */
 function watch(outcome: ReturnType<ReturnType<typeof createTestLimiters>['acquire']>) {
   if (!(outcome instanceof Promise)) throw new Error('does not wait');
   const seen: { outcome?: Awaited<typeof outcome> } = {};
@@ -137,7 +137,7 @@ test('do not change the estimates of interactive calls', () => {
   const check = ({ acquire, clock, databaseLimiters }: ReturnType<typeof createTestLimiters>) => {
     const limit = databaseLimiters.states()[0]?.limit ?? 0;
     for (let call = 0; call < limit; call++) expectPermit(acquire({ deadlineMs: Infinity }));
-    // A page waits, too.
+    // In the second run, pages wait too.
     return Array.from({ length: 400 }, () => acquire({ deadlineMs: clock.nowMs + 1000 })).filter(
       (outcome) => 'refused' in outcome,
     ).length;

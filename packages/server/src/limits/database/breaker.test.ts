@@ -6,7 +6,7 @@ const REFUSED = { refused: 'breaker_open', retryAfterSeconds: 1 };
 
 const readState = ({ databaseLimiters }: TestLimiters) => databaseLimiters.states()[0]?.breaker;
 
-/** Limiters whose breaker five failures of two clients have opened. */
+/** Creates limiters whose breaker five failures of two clients have opened. */
 function openBreaker(changes: Parameters<typeof createTestLimiters>[0] = {}): TestLimiters {
   const limiters = createTestLimiters(changes);
   for (const client of ['a', 'a', 'a', 'a', 'b']) limiters.runCall('unreachable', 10, { client });
@@ -360,7 +360,7 @@ describe('the effect of one client on others', () => {
         for (const permit of permits) permit.release('timed_out');
       }
       expect(readState(limiters)).toBe('closed');
-      // Callers with enough time still tell that the server hangs.
+      // Callers with enough time still show that the server hangs.
       for (let call = 0; call < 5; call++)
         limiters.runCall('timed_out', 15_000, { client: `patient${call}` });
       expect(readState(limiters)).toBe('open');

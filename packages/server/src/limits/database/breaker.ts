@@ -1,7 +1,7 @@
 /**
  * The circuit breaker of a database. It opens after five consecutive failures. When its time is over, one call is sent
- * as a probe, and an answer to the probe closes it. It counts consecutive failures, not a failure rate: a rate could
- * refuse calls to a server that serves other clients, and needs many calls where there are few.
+ * as a probe, and an answer to the probe closes it. It counts consecutive failures, not a failure rate: by a rate, it
+ * could refuse calls to a server that serves other clients, and a rate needs many calls.
  *
  * A failure counts only if the server has answered no call since the failed call began. A call that crashed a worker,
  * or that is too slow for its caller, says nothing about a server that answers others meanwhile. If only one client has
@@ -16,9 +16,9 @@ const FAILURES_MAX = 5;
 /** Minimum and maximum time for which a breaker stays open before a probe. */
 const OPEN_MS_MIN = 1000;
 const OPEN_MS_MAX = 30_000;
-/** Milliseconds after which another call may probe although a probe is still running. */
+/** Milliseconds after which another call may probe even if a probe is still running. */
 const PROBE_MS = 5000;
-/** Maximum share by which the open time is shortened at random, so that replicas probe at different times. */
+/** Maximum fraction by which the open time is shortened at random, so that replicas probe at different times. */
 const JITTER = 0.25;
 const PAST = Number.NEGATIVE_INFINITY;
 
@@ -27,17 +27,20 @@ export interface BreakerOptions {
   random: () => number;
 }
 
-/** Why and until when calls to a database are refused. */
+/** The open state: which calls to a database are refused, and until when. */
 interface Opening {
-  /** The only client that has seen the failures, and the only one that is refused. Null if several have seen them. */
+  /** The only client that has seen the failures, which alone is refused. Null if several clients have seen them. */
   readonly witness: string | null;
-  /** How long the breaker stays open this time. Each failed probe doubles it. */
+  /** Duration of the current open time. Each failed probe doubles it. */
   readonly openMs: number;
-  /** From this time on, a call may probe. */
+  /** Time from which a call may probe. */
   readonly untilMs: number;
-  /** A probe may be running until this time. In the past if there is none. */
+  /** Time until which a probe may be running. In the past if none is. */
   probeUntilMs: number;
-  /** Until this time, no client that has probed may send the next probe, so that no client can block it. */
+  /**
+   * Time until which a client that has probed may not send the next probe, so that it cannot block the probes of other
+   * clients.
+   */
   othersUntilMs: number;
 }
 
@@ -50,9 +53,7 @@ export interface CheckedPermit {
 
 export type CheckedResult =
   | Exclude<PermitResult, 'caller_left'>
-  /**
-   * The call's time ended or its caller disconnected, after a longer time without an answer than answers usually take.
-   */
+  /** The call timed out or its caller disconnected, after more time without an answer than answers usually take. */
   | 'silent';
 
 /** A change of the clients that are refused. */
@@ -63,17 +64,17 @@ export class Breaker {
   readonly #random: () => number;
   /** Number of failures since the server last answered. */
   #failures = 0;
-  /** The client that saw all of them; null if several did. */
+  /** The client that saw all these failures; null if several did. */
   #witness: string | null = null;
-  /** Start of the first call that failed. */
+  /** Start of the first failed call. */
   #sinceMs = PAST;
-  /** Null while the breaker is closed. */
+  /** The open state; null while the breaker is closed. */
   #opening: Opening | null = null;
   /** Clients that have probed since the breaker opened. */
   readonly #probers = new Set<string>();
-  /** Number of the permit that probes. */
+  /** Number of the permit of the running probe. */
   #probe: number | null = null;
-  /** Permits up to this number are ignored: they began before the last answer, or before the breaker opened. */
+  /** Permits up to this number are ignored: their calls began before the last answer, or before the breaker opened. */
   #ignoredUpTo = 0;
 
   constructor({ nowMs, random }: BreakerOptions) {
@@ -90,7 +91,7 @@ export class Breaker {
     return this.#failures > 0;
   }
 
-  /** Time until the next probe; at least 1. */
+  /** Seconds until the next probe; at least 1. */
   get retryAfterSeconds(): number {
     return Math.max(1, Math.ceil(((this.#opening?.untilMs ?? 0) - this.#nowMs()) / 1000));
   }
@@ -136,7 +137,7 @@ export class Breaker {
       case 'overloaded':
         return probed && this.#reopen(probed, permit, latest);
       case 'silent':
-        // A probe with a short time limit must not block the probes of others for long.
+        // A probe with a short time limit must not block the probes of other clients for long.
         if (probed === null) return this.#countFailure(permit, latest, silenceMs);
         this.#returnProbe(probed);
         return null;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BucketQueue } from './bucket-queue.ts';
 
-/** What the queue promises, in the plainest form. */
+/** A simple model of the queue, by sorting. */
 class SortedQueue {
   #entries: { item: number; priority: number }[] = [];
 

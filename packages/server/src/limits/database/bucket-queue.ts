@@ -5,8 +5,8 @@
 import { LinkedList, type ListNode } from './linked-list.ts';
 
 /**
- * An empty queue drops its buckets if there are more. Another queue has at most one for each priority that occurred,
- * and the bounds of calls limit those.
+ * Maximum number of buckets that an empty queue keeps. A queue with items has at most one for each priority that
+ * occurred, which the limits of calls bound.
  */
 const EMPTY_BUCKETS_MAX = 64;
 
@@ -16,7 +16,7 @@ interface Entry<Item> {
 }
 
 export class BucketQueue<Item> {
-  /** By priority; also empty ones, because those of small changes are soon used again. */
+  /** The buckets by priority. Empty ones are kept, because priorities change in small steps and soon return. */
   readonly #buckets = new Map<number, LinkedList<Item>>();
   readonly #entries = new Map<Item, Entry<Item>>();
   #lowest = 0;
@@ -25,7 +25,7 @@ export class BucketQueue<Item> {
     return this.#entries.size;
   }
 
-  /** The oldest item of those with the lowest priority number. */
+  /** The oldest of the items with the lowest priority number. */
   get first(): Item | null {
     if (this.size === 0) return null;
     let item = this.#buckets.get(this.#lowest)?.first?.item;
@@ -33,7 +33,9 @@ export class BucketQueue<Item> {
     return item;
   }
 
-  /** Adds the item, or moves it behind the others of another priority. An unchanged priority keeps its position. */
+  /**
+   * Adds the item, or moves it behind the items of its new priority. With an unchanged priority it keeps its position.
+   */
   set(item: Item, priority: number): void {
     const entry = this.#entries.get(item);
     if (entry?.priority === priority) return;

@@ -1,9 +1,9 @@
 /**
  * Limits the calls to one database: which may be sent now, which wait and for how long, and which are refused.
  *
- * Background calls, such as the pages of an export, have a queue of their own. They run while no interactive call runs
- * or waits, in a part of the concurrency limit. Beside interactive calls, one at a time runs after a wait. Background
- * calls do not count for anything by which interactive calls are checked: the limit, the shares of clients, the answer
+ * Background calls, such as the pages of an export, have their own queue. While no interactive call runs or waits, they
+ * use a part of the concurrency limit. Beside interactive calls, one background call at a time runs, after a wait.
+ * Background calls have no effect on the checks of interactive calls: on the limit, the shares of clients, the answer
  * times and the estimates of waiting (docs/decisions/0038-exports.md).
  */
 import { divideWhole } from '../share.ts';
@@ -23,16 +23,16 @@ import { RECENT_MS, RecentCallers } from './recent-callers.ts';
 import { runInSlices } from './run-in-slices.ts';
 
 export interface DatabaseLimiterOptions {
-  /** Initial value and bounds of the adaptive concurrency limit, for all processes together. */
+  /** Initial value and bounds of the adaptive concurrency limit, for the sum of all processes. */
   concurrency: ConcurrencyBounds;
-  /** Maximum number of waiting calls, for all processes together. */
+  /** Maximum number of waiting calls, for the sum of all processes. */
   queueMax: number;
-  /** Number of processes that share the bounds. Each uses an equal part of them, at least one call. */
+  /** Number of processes that share the bounds. Each uses an equal part, at least one call. */
   processes: () => number;
   /** A monotonic clock, in milliseconds. */
   nowMs: () => number;
   random: () => number;
-  /** Milliseconds that this process itself adds to the time of an answer at present. */
+  /** Milliseconds by which this process itself currently delays an answer. */
   ownDelayMs: () => number;
   /** Called when no call runs or waits any more. */
   onIdle: (limiter: DatabaseLimiter) => void;
@@ -47,7 +47,7 @@ export interface DatabaseLimiterState {
   backgroundWaiting: number;
   /** Current limit of running calls. */
   limit: number;
-  /** Also `open` if only one client is refused, because it alone has seen the failures. */
+  /** Also `open` if the breaker refuses only one client, which alone has seen the failures. */
   breaker: 'closed' | 'open' | 'half_open';
   /** 0 while the breaker is closed. */
   retryAfterSeconds: number;
@@ -56,32 +56,32 @@ export interface DatabaseLimiterState {
 }
 
 /**
- * A time-out lowers the concurrency limit only if the call had at least this time, and the time that an answer usually
- * takes. `x-request-timeout: 1` on a slow report is its caller's choice, and must not affect others.
+ * A time-out lowers the concurrency limit only if the call had at least this time, and the usual time of an answer.
+ * `x-request-timeout: 1` on a slow report is the choice of its caller, and must not affect others.
  */
 const PATIENCE_MS = 2000;
 /**
- * A call that ends without an answer indicates a hung server if it ran as long as an answer usually takes, whatever
- * time limit it had. If its caller left, it must also have run for SILENT_MS_MIN, or for SILENT_MS_UNKNOWN while the
- * usual time is unknown.
+ * A call that ends without an answer indicates a hung server if it ran as long as an answer usually takes, whatever its
+ * time limit was. If its caller left, it must also have run for SILENT_MS_MIN, or for SILENT_MS_UNKNOWN while the usual
+ * time is unknown.
  */
 const SILENT_MS_MIN = 100;
 const SILENT_MS_UNKNOWN = 250;
 /** Minimum time without any answer before silent calls open the circuit breaker. */
 const SILENCE_MS_MIN = 500;
 /**
- * Permits beyond the concurrency limit, as a fraction of it: for clients without a permit, while another client holds
- * more than its share.
+ * Permits beyond the concurrency limit, as a fraction of that limit: for clients without a permit, while another client
+ * holds more than its share.
  */
 const EXTRA_SHARE = 1 / 4;
 /**
- * Maximum part of the concurrency limit that background calls hold; at least one. Until a load has shown what the
- * server can handle, the limit may be a multiple of it.
+ * Maximum fraction of the concurrency limit that background calls hold; at least one call. It is small, because before
+ * any load the limit may be a multiple of the calls that the server can handle.
  */
 const BACKGROUND_SHARE = 1 / 8;
 /**
- * A background call that has waited for this time may run although interactive calls run, or wait. It is the only one
- * then. Without it, constant load would keep background calls waiting for ever.
+ * After this wait, one background call at a time may run beside running (or, below, waiting) interactive calls.
+ * Otherwise constant load would keep background calls waiting for ever.
  */
 const WAIT_FOR_RUNNING_MS = 100;
 const WAIT_FOR_WAITING_MS = 1000;
@@ -93,7 +93,7 @@ export class DatabaseLimiter {
   readonly #options: DatabaseLimiterOptions;
   readonly #concurrency: AdaptiveConcurrency;
   readonly #breaker: Breaker;
-  /** Interactive calls. */
+  /** The waiting interactive calls. */
   readonly #queue = new FairQueue<QueuedRequest>();
   readonly #backgroundQueue = new FairQueue<QueuedRequest>();
   readonly #instanceLimits = new InstanceLimits();
@@ -116,7 +116,7 @@ export class DatabaseLimiter {
     return this.#running === 0 && this.#queue.size === 0 && this.#backgroundQueue.size === 0;
   }
 
-  /** Whether it knows failures or answer times of its database. */
+  /** Whether failures or answer times of the database are known. */
   get hasLearnt(): boolean {
     return this.#breaker.hasFailures || this.#concurrency.usualMs > 0;
   }
@@ -174,7 +174,7 @@ export class DatabaseLimiter {
     if (this.isIdle) onIdle(this);
   }
 
-  /** The head of the permit's answer has arrived. */
+  /** Called when the head of the answer has arrived. */
   noteAnswer(permit: HeldPermit): void {
     this.#reportToBreaker(permit, 'answered');
   }
@@ -201,7 +201,7 @@ export class DatabaseLimiter {
     return Math.max(SILENCE_MS_MIN, this.#concurrency.longMs);
   }
 
-  /** If answers now take longer, some waiting calls may have no time left for one. */
+  /** Adds an answer time. If answers now take longer, waiting calls that have no time left for one are refused. */
   #learnTime({ number }: HeldPermit, tookMs: number, now: number): void {
     const { longMs } = this.#concurrency;
     this.#concurrency.addAnswer(number, this.#latestNumber, tookMs, now);
@@ -209,8 +209,8 @@ export class DatabaseLimiter {
   }
 
   /**
-   * A probe is independent of the concurrency limit and of shares, since calls that have hung since before the breaker
-   * opened may use all of both for minutes. The operator's bounds apply.
+   * Sends a call as the probe of the breaker, if that is allowed. The concurrency limit and shares do not apply,
+   * because calls that hang since before the breaker opened may occupy both for minutes. The operator's bounds apply.
    */
   #probe(request: PermitRequest): PermitOutcome {
     const isWithinBounds = this.#running < this.#concurrency.limitMax && this.#isBelowBound(request);
@@ -241,7 +241,7 @@ export class DatabaseLimiter {
     const { client, bound, isBackground = false } = request;
     const instance = bound?.instance ?? null;
     const queue = this.#queueFor(request);
-    // Nobody can tell how long a background call waits.
+    // The wait of a background call cannot be estimated.
     const ahead = isBackground ? 0 : queue.countAhead({ client, instance }) + 1;
     if (!this.#canMeetDeadline(request, ahead)) return this.refuse('too_late');
     if (queue.size >= this.#queueMax) {
@@ -262,21 +262,25 @@ export class DatabaseLimiter {
     });
   }
 
-  /** The call to run next. Calls that their instance's bound or client's share holds back do not block others. */
+  /**
+   * The call to run next. Calls that the bound of their instance or the share of their client holds back do not block
+   * others.
+   */
   get #next(): QueueEntry<QueuedRequest> | null {
     return this.#queue.findNext(({ request }) => this.#isBelowBound(request) && this.#isBelowShare(request));
   }
 
-  /** Gives permits to waiting calls while there is room. */
+  /** Gives permits to waiting calls as long as there is room. */
   #fill(): void {
-    // First those that have waited long enough. The place that has become free would otherwise never be theirs.
+    // Background calls that have waited long enough come first: otherwise interactive calls would always take the free
+    // permit.
     this.#fillBackground();
     if (!this.#fillInteractive()) return;
     this.#noteHeldBack();
     this.#fillBackground();
   }
 
-  /** Returns false if the next call waits for room. */
+  /** Gives permits to interactive calls. Returns false if the next call waits for room. */
   #fillInteractive(): boolean {
     for (let entry = this.#next; entry !== null; entry = this.#next) {
       const { request } = entry.item.call;
@@ -297,7 +301,7 @@ export class DatabaseLimiter {
     }
   }
 
-  /** Whether a background call may run now. Those that wait go first. */
+  /** Whether a background call may run now. Waiting background calls go first. */
   #mayBeginBackground(request: PermitRequest): boolean {
     const sinceMs = this.#options.nowMs();
     return this.#backgroundQueue.size === 0 && this.#hasBackgroundRoom({ request, sinceMs });
@@ -311,7 +315,7 @@ export class DatabaseLimiter {
     return this.#backgroundRunning < (waitMs > 0 ? 1 : Math.max(1, Math.floor(limit * BACKGROUND_SHARE)));
   }
 
-  /** Time that a background call waits at least before it runs beside interactive calls. */
+  /** Minimum wait of a background call before it runs beside interactive calls. */
   get #backgroundWaitMs(): number {
     if (this.#queue.size > 0) return WAIT_FOR_WAITING_MS;
     return this.#running > this.#backgroundRunning ? WAIT_FOR_RUNNING_MS : 0;
@@ -322,7 +326,7 @@ export class DatabaseLimiter {
   }
 
   /**
-   * Calls that wait only because of their client's share count as full use of the limit, so that it may rise. They may
+   * Calls that only the share of their client holds back count as full use of the limit, so that it may rise. They may
    * run once the other clients have not called recently, so the queue is checked again then.
    */
   #noteHeldBack(): void {
@@ -336,13 +340,13 @@ export class DatabaseLimiter {
   }
 
   /**
-   * Refuses the call when no time is left for an answer. The deadline may have moved by then: another caller of a
-   * shared read can bring more time.
+   * Starts the timer that refuses the call when no time is left for an answer. The deadline may have moved by then:
+   * another caller of a shared read can allow more time.
    */
   #startTimer(entry: QueueEntry<QueuedRequest>): void {
     const { call } = entry.item;
     const leftMs = call.request.deadlineMs - this.#concurrency.longMs - this.#options.nowMs();
-    // No other event says that a background call has waited long enough.
+    // Only this timer notices that a background call has waited long enough.
     const waitMs = call.request.isBackground === true ? WAIT_FOR_RUNNING_MS : TIMER_MS_MAX;
     call.timer = setTimeout(
       () => {
@@ -373,12 +377,12 @@ export class DatabaseLimiter {
     runInSlices(calls, ({ resolve }) => resolve(refusal));
   }
 
-  /** Ends the wait of a call. No effect if it has ended already. */
+  /** Ends the wait of a call, unless it has ended already. */
   #settle(entry: QueueEntry<QueuedRequest>, outcome: Permit | PermitRefusal): void {
     if (this.#dequeue(entry)) entry.item.call.resolve(outcome);
   }
 
-  /** Returns whether the call was still waiting. */
+  /** Removes a call from its queue. Returns whether it was still waiting. */
   #dequeue(entry: QueueEntry<QueuedRequest>): boolean {
     const { request, onAbort, timer } = entry.item.call;
     if (!this.#queueFor(request).remove(entry)) return false;
@@ -390,7 +394,7 @@ export class DatabaseLimiter {
   #hasRoom(request: PermitRequest): boolean {
     if (!this.#isBelowBound(request) || !this.#isBelowShare(request)) return false;
     const { limit, limitMax } = this.#concurrency;
-    // Background calls do not take the place of interactive ones, except at the operator's bound.
+    // Running background calls do not reduce the room of interactive ones, except at the operator's bound.
     const isBelowLimit = this.#running - this.#backgroundRunning < limit && this.#running < limitMax;
     return isBelowLimit || this.#mayExceed(request);
   }
@@ -399,7 +403,10 @@ export class DatabaseLimiter {
     return this.#queue.countRunning(client) < this.#findShare(client);
   }
 
-  /** Permits that the client may hold: an equal share among active clients, or all if no other client is active. */
+  /**
+   * Number of permits that the client may hold: an equal share among active clients, or all if no other client is
+   * active.
+   */
   #findShare(client: string): number {
     const others = this.#queue.countOthers(client);
     const hasOther = others > 0 || this.#recentCallers.hasOther(client, this.#options.nowMs());
@@ -407,8 +414,8 @@ export class DatabaseLimiter {
   }
 
   /**
-   * Running calls cannot be stopped. So a client without a permit may exceed the limit while another client holds more
-   * than its share.
+   * Whether a client without a permit may exceed the limit, because another client holds more than its share. Running
+   * calls cannot be stopped.
    */
   #mayExceed({ client }: PermitRequest): boolean {
     const { limit, limitMax } = this.#concurrency;
@@ -432,7 +439,7 @@ export class DatabaseLimiter {
     return queueMax === 0 ? 0 : divideWhole(queueMax, processes());
   }
 
-  /** Whether the call has time for an answer after `callsAhead` others have ended. */
+  /** Whether the call has time for an answer after `callsAhead` other calls have ended. */
   #canMeetDeadline(request: PermitRequest, callsAhead: number): boolean {
     const usualMs = this.#concurrency.usualMs;
     const waitMs = (callsAhead * usualMs) / this.#limitFor(request);
@@ -446,7 +453,7 @@ export class DatabaseLimiter {
     };
   }
 
-  /** Estimated time until all calls that wait now have begun. */
+  /** Estimated seconds until all calls that wait now have begun. */
   get #drainSeconds(): number {
     const seconds = (this.#queue.size * this.#concurrency.usualMs) / this.#concurrency.limit / 1000;
     return Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
@@ -512,7 +519,7 @@ interface QueuedRequest {
   readonly client: string;
   readonly instance: string | null;
   readonly request: PermitRequest;
-  /** When it began to wait. */
+  /** Time at which the call began to wait. */
   readonly sinceMs: number;
   readonly resolve: (outcome: Permit | PermitRefusal) => void;
   readonly onAbort: () => void;

@@ -1,4 +1,4 @@
-/** Database limiters with a clock that the test sets, and helpers that acquire permits. */
+/** For tests: database limiters with a clock that the test sets, and helpers that acquire permits. */
 import {
   DatabaseLimiters,
   type DatabaseLimitersOptions,
@@ -50,7 +50,7 @@ function makePermitRequest(
     signal: new AbortController().signal,
     bound: null,
   };
-  // Copies getters as getters: another caller of a shared read may extend the deadline later.
+  // Copies getters as getters: another caller of a shared read may move the deadline later.
   return Object.defineProperties(request, Object.getOwnPropertyDescriptors(changes));
 }
 

@@ -1,6 +1,6 @@
 /**
  * Invariants after any history of calls, batches and shared reads, with callers that leave, time-outs, answers and
- * failures. Abort signals are as in production: one for all calls of a batch, and one for a shared read, which is
+ * failures. Abort signals are used as in production: one for all calls of a batch, and one for a shared read, which is
  * aborted when its last reader leaves.
  */
 import { getEventListeners } from 'node:events';
@@ -19,10 +19,10 @@ const INITIAL = 3;
 const MAX = 6;
 const QUEUE_MAX = 5;
 const DATABASES = ['one', 'two'];
-/** Milliseconds after which the breaker may send another probe although one is still running. */
+/** Milliseconds after which the breaker may send another probe even if one is still running. */
 const PROBE_MS = 5000;
 
-/** Bounds of instances of both databases. */
+/** Bounds of instances, for both databases. */
 const BOUNDS: InstanceBound[] = [
   { instance: 'i', max: 1 },
   { instance: 'j', max: 2 },
@@ -82,8 +82,8 @@ const STEPS = fc.array(
 type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 /**
- * Time-outs halve the limit from 3 to 1 and open the breaker. Client a, which holds the only permit, then sends the
- * probe.
+ * In these steps, time-outs halve the limit from 3 to 1 and open the breaker. Client a, which holds the only permit,
+ * then sends the probe.
  */
 const CALL_OF_A = { client: 'a', database: 'one', bound: null, isBackground: false } as const;
 const PROBE_BEYOND_SHARE: Step[] = [
@@ -96,7 +96,7 @@ const PROBE_BEYOND_SHARE: Step[] = [
   { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 1 },
 ];
 
-/** A client's request. Its end aborts its calls. */
+/** A request of a client. When it ends, its calls are aborted. */
 interface Request {
   ending: AbortController;
   dueMs: number;
@@ -104,23 +104,23 @@ interface Request {
 
 interface TestCall extends Required<Omit<PermitRequest, 'deadlineMs'>> {
   outcomes: (Permit | PermitRefusal)[];
-  /** When the call began as a probe. Null if it is none, or if the breaker has closed since. */
+  /** Time at which the call began as a probe. Null if it is not a probe, or if the breaker has closed since. */
   probeMs: number | null;
   wasProbe: boolean;
   isOver: boolean;
-  /** Informs the readers of a shared call that it is over. */
+  /** Tells the readers of a shared call that it is over. */
   onOver: () => void;
 }
 
 class History {
   readonly requests: Request[] = [];
   readonly calls: TestCall[] = [];
-  /** Number of readers of shared calls without a reply. */
+  /** Number of readers of shared calls that have no reply yet. */
   unanswered = 0;
   readonly #limiters: TestLimiters;
   readonly #countProbes: () => number;
 
-  /** `countProbes`: the number of probes that the breakers have sent. */
+  /** `countProbes` returns the number of probes that the breakers have sent. */
   constructor(limiters: TestLimiters, countProbes: () => number) {
     this.#limiters = limiters;
     this.#countProbes = countProbes;
@@ -169,7 +169,7 @@ class History {
       expect(outcome).toHaveProperty('release');
       expect(running.filter(({ probeMs }) => probeMs !== null && nowMs - probeMs < PROBE_MS)).toEqual([]);
     } else if ('release' in outcome && before !== undefined && isBackground) {
-      // It waits for all interactive calls, and only for them.
+      // A background call may begin only while no interactive call runs or waits, and no call without a bound waits.
       expect(waiting.filter(({ bound: held }) => held === null)).toEqual([]);
       expect([...waiting, ...running].filter((one) => !one.isBackground)).toEqual([]);
       expect(running.length).toBeLessThan(before.limit);
@@ -236,7 +236,7 @@ class History {
     call.onOver();
   }
 
-  /** No probe delays the next one after the breaker of the database has closed. */
+  /** Called when the breaker of the database has closed: its probes no longer delay the next one. */
   forgetProbes(database: string): void {
     for (const call of this.calls) if (call.database === database) call.probeMs = null;
   }
@@ -266,7 +266,7 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
       });
       const { databaseLimiters, clock } = limiters;
       const history = new History(limiters, () => beginProbe.mock.calls.length);
-      /** Waits for pending outcomes, then compares the limiters' counts with the expected ones. */
+      /** Waits for pending outcomes, then compares the counts of the limiters with the expected ones. */
       const check = async () => {
         await new Promise(setImmediate);
         for (const database of DATABASES) expectConsistent(database, limiters, history);
@@ -345,7 +345,7 @@ function expectConsistent(database: string, { databaseLimiters }: TestLimiters, 
   expect(running.length).toBeLessThanOrEqual(MAX);
   expect(waitingInteractive.length).toBeLessThanOrEqual(QUEUE_MAX);
   expect(waitingBackground.length).toBeLessThanOrEqual(QUEUE_MAX);
-  // An eighth of the limit, at least one.
+  // At most an eighth of the limit, but at least one.
   expect(background.filter(({ wasProbe }) => !wasProbe).length).toBeLessThanOrEqual(1);
   for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
   // A waiting call waits for the concurrency limit, for its client's share, or for the bound of its instance.
@@ -353,13 +353,13 @@ function expectConsistent(database: string, { databaseLimiters }: TestLimiters, 
     for (const call of waitingInteractive)
       if (!isAtShare(call))
         expect(call.bound && countOf(call.bound)).toBe(call.bound?.max ?? 'a reason to wait');
-    // A background call waits for other background calls and for interactive ones, too.
+    // A background call also waits for other background calls and for interactive ones.
     if (running.length === 0 && waitingInteractive.length === 0)
       for (const { bound } of waitingBackground)
         expect(bound && countOf(bound)).toBe(bound?.max ?? 'a reason to wait');
   }
 
-  /** Whether its client holds its whole share, counting at least one other active client. */
+  /** Whether the client holds its whole share, counting at least one other active client. */
   function isAtShare({ client }: TestCall): boolean {
     const interactive = [...running, ...waiting].filter(({ isBackground }) => !isBackground);
     const clients = new Set(interactive.map((one) => one.client)).size;

@@ -153,7 +153,10 @@ describe('the concurrency limit', () => {
       ownDelayMs: () => ownDelayMs,
     });
     const limit = () => databaseLimiters.states()[0]?.limit ?? concurrency.initial;
-    /** Up to `workers` calls take no longer than one. The time that a busy process adds grows with the calls. */
+    /**
+     * Simulates a server on which up to `workers` calls take no longer than one. The delay by a busy process grows with
+     * the number of calls.
+     */
     const findLimit = (workers: number, addedMs: number) => {
       for (let round = 0; round < 50; round++) {
         const permits = Array.from({ length: limit() }, () => expectPermit(acquire()));
@@ -338,7 +341,7 @@ describe('the queue', () => {
 });
 
 describe('the deadline', () => {
-  /** At most two calls run at once, and an answer takes a second. */
+  /** Creates limiters at which at most two calls run at once, and an answer takes a second. */
   function createSlowLimiters() {
     const test = createTestLimiters();
     for (let call = 0; call < 20; call++) test.runCall('answered', 1000);
@@ -349,7 +352,7 @@ describe('the deadline', () => {
     const { acquire, clock } = createSlowLimiters();
     acquire();
     acquire();
-    // A permit every half second, and a second for the answer.
+    // A permit is free every half second, and an answer takes a second.
     const deadlineMs = clock.nowMs + 15_100;
     for (let ahead = 0; ahead < 28; ahead++) expect(acquire({ deadlineMs })).toBeInstanceOf(Promise);
     expect(acquire({ deadlineMs })).toEqual({ refused: 'too_late', retryAfterSeconds: 14 });
@@ -431,7 +434,7 @@ describe('a call whose deadline approaches while it waits', () => {
     vi.useRealTimers();
   });
 
-  /** Limiters whose clock advances together with the timers. */
+  /** Creates limiters whose clock advances together with the timers. */
   function createTimedLimiters() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const test = createTestLimiters();

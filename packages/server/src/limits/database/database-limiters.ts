@@ -1,6 +1,6 @@
 /**
- * One database limiter for each upstream database: decides which calls may be sent now, which wait, and which are
- * refused. A limiter keeps what it has learnt after its last call. Callers can make up any number of databases, so the
+ * One database limiter for each upstream database. It decides which calls may be sent now, which wait, and which are
+ * refused. A limiter keeps its measurements after its last call. Callers can make up any number of databases, so the
  * number of limiters is bounded. Independent of HTTP, of Odoo and of the content of calls.
  */
 import {
@@ -15,8 +15,8 @@ export type { Permit, PermitRefusal, PermitRequest, PermitResult } from './permi
 export interface DatabaseLimitersOptions
   extends Pick<DatabaseLimiterOptions, 'concurrency' | 'queueMax' | 'nowMs'> {
   /**
-   * Maximum number of limiters. Exceeded only while more databases have calls. A limiter that has learnt nothing is
-   * dropped first, then the one that has been idle longest.
+   * Maximum number of limiters. Exceeded only while more databases have calls. Limiters without measurements are
+   * dropped first, then those that have been idle longest.
    */
   databasesMax: number;
   random?: () => number;
@@ -34,7 +34,7 @@ const ENDED: PermitRefusal = { refused: 'ended', retryAfterSeconds: 1 };
 
 export class DatabaseLimiters {
   readonly #limiters = new Map<string, DatabaseLimiter>();
-  /** Limiters without calls, the longest idle first: those without and those with knowledge of their database. */
+  /** Limiters without calls, the longest idle first: `Blank` without measurements of their database, `Learnt` with. */
   readonly #idleBlank = new Set<DatabaseLimiter>();
   readonly #idleLearnt = new Set<DatabaseLimiter>();
   readonly #databasesMax: number;

@@ -54,7 +54,7 @@ test('a client with long calls does not occupy more of the limit than the others
   expect(beginNext(queue)?.client).toBe('reads');
   queue.end('reports');
   expect(beginNext(queue)?.client).toBe('reads');
-  // The limit is now shared equally: a read follows each read that ends.
+  // The limit is now shared equally: each time a read ends, a read begins.
   for (let read = 0; read < 50; read++) {
     queue.end('reads');
     expect(beginNext(queue)?.client).toBe('reads');

@@ -13,7 +13,7 @@ import { LinkedList, type ListNode } from './linked-list.ts';
 
 interface ClientCall {
   readonly client: string;
-  /** The instance whose bound applies to the call; null if none does. */
+  /** Id of the instance whose bound applies to the call; null if none does. */
   readonly instance: string | null;
 }
 
@@ -28,7 +28,7 @@ interface ClientQueue<Call> {
   readonly client: string;
   running: number;
   waiting: number;
-  /** The queue's counter at the last change of `running`, or when the client began to wait if that is later. */
+  /** Value of the queue's counter at the last change of `running`, or, if later, when the client began to wait. */
   since: number;
   /** Waiting calls, by instance. */
   readonly parts: Map<string | null, ClientPart<Call>>;
@@ -110,12 +110,12 @@ export class FairQueue<Call extends ClientCall> {
     return true;
   }
 
-  /** A call of the client begins to run. */
+  /** Must be called when a call of the client begins to run. */
   begin(client: string): void {
     this.#changeRunning(this.#findClient(client), 1);
   }
 
-  /** A running call of the client has ended. */
+  /** Must be called when a running call of the client has ended. */
   end(client: string): void {
     const owner = this.#findClient(client);
     this.#changeRunning(owner, -1);
@@ -135,8 +135,8 @@ export class FairQueue<Call extends ClientCall> {
   }
 
   /**
-   * The call to evict for a new call of the client: the newest call of the client with the most waiting calls. Null if
-   * that client would then not have more waiting calls than this one.
+   * The call to evict in favour of a new call of the client: the newest call of the client with the most waiting calls.
+   * Null if that client would then not have more waiting calls than this one.
    */
   findVictim(client: string): QueueEntry<Call> | null {
     const longest = this.#byWaiting.first;

@@ -1,12 +1,12 @@
-/** Counts the running calls of each instance of a database that has a concurrency bound of its own. */
+/** Counts the running calls of each instance of a database that has its own concurrency bound. */
 import { divideWhole } from '../share.ts';
 import type { InstanceBound } from './permit.ts';
 
 export class InstanceLimits {
-  /** Instances with running calls. */
+  /** The instances with running calls. */
   readonly #instances = new Map<string, { running: number; max: number }>();
 
-  /** Applies the bound of the newest call. It also holds for calls that already wait. */
+  /** Applies the bound of the newest call, also to calls that already wait. */
   update({ instance, max }: InstanceBound): void {
     const known = this.#instances.get(instance);
     if (known !== undefined) known.max = max;
@@ -18,7 +18,7 @@ export class InstanceLimits {
     this.#instances.set(instance, known);
   }
 
-  /** Call once for each `begin`. */
+  /** Must be called once for each `begin`. */
   end({ instance }: InstanceBound): void {
     const known = this.#instances.get(instance);
     if (known !== undefined && --known.running === 0) this.#instances.delete(instance);

@@ -12,7 +12,7 @@ export class LinkedList<Item> {
   last: ListNode<Item> | null = null;
   size = 0;
 
-  /** The node that was given last may be removed meanwhile, and no other. */
+  /** Yields the nodes. During the iteration, only the last yielded node may be removed. */
   *[Symbol.iterator](): Generator<ListNode<Item>> {
     for (let node = this.first; node !== null; ) {
       const { after } = node;
@@ -40,7 +40,7 @@ export class LinkedList<Item> {
     if (after === null) this.last = before;
     else after.before = before;
     node.list = null;
-    // Otherwise V8 could keep the neighbours for as long as the node.
+    // Cleared, because the node could otherwise keep its former neighbours in memory.
     node.before = null;
     node.after = null;
     this.size--;

@@ -1,4 +1,7 @@
-/** Whether a client other than a given one called a database recently. Stores only the two clients that called last. */
+/**
+ * Tells whether a client other than a given one called a database recently. Stores only the two clients that called
+ * last.
+ */
 
 /** Milliseconds for which a client counts as active after its call. */
 export const RECENT_MS = 10_000;
@@ -10,7 +13,7 @@ interface Caller {
 
 export class RecentCallers {
   #last: Caller | null = null;
-  /** The last caller that is another client than `#last`. */
+  /** The last call of a client other than `#last`. */
   #other: Caller | null = null;
 
   add(client: string, nowMs: number): void {
@@ -20,7 +23,7 @@ export class RecentCallers {
     } else this.#last.calledMs = nowMs;
   }
 
-  /** Whether any client called. */
+  /** Whether any client called recently. */
   hasAny(nowMs: number): boolean {
     return this.#last !== null && nowMs - this.#last.calledMs < RECENT_MS;
   }

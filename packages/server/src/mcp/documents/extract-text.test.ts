@@ -41,7 +41,7 @@ test('another file has no text', async () => {
   expect(await extractText(Buffer.from('text'))).toBeNull();
 });
 
-/** An archive whose parts have the same bytes. `stated`: the unpacked size that it says. */
+/** A ZIP archive whose parts share their bytes. `stated`: the unpacked size that its directory states. */
 function zipSameBytes(count: number, { compressed, stated }: { compressed: Buffer | null; stated: number }) {
   const plain = Buffer.alloc(stated || 400_000, 'a');
   const bytes = compressed ?? plain;
@@ -78,6 +78,6 @@ test('parts of an archive that are too large together are not unpacked', async (
   const compressed = deflateRawSync(Buffer.alloc(stated, 'a'));
   expect((await extractText(zipSameBytes(3, { compressed, stated })))?.length).toBe(512 * 1024);
   await expect(extractText(zipSameBytes(17, { compressed, stated }))).rejects.toThrow(RangeError);
-  // Not compressed, and said to be empty.
+  // Stored without compression, with a stated size of 0.
   await expect(extractText(zipSameBytes(100, { compressed: null, stated: 0 }))).rejects.toThrow(RangeError);
 });

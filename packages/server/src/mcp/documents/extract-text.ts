@@ -1,20 +1,23 @@
 /**
- * The text of a document: a PDF, or a file of an office program. Files can be hostile, so that this runs in a thread
- * with bounds of time and memory.
+ * The text of a document: a PDF, or a file of an office program. Runs in a thread with bounds of time and memory,
+ * because files can be hostile.
  */
 import { strFromU8, type Unzipped, unzipSync } from 'fflate';
 import { getDocumentProxy } from 'unpdf';
 
-/** What is read of a document, in characters. */
+/** Maximum length of the text that is read, in characters. */
 const TEXT_MAX = 512 * 1024;
 const PAGES_MAX = 300;
-/** Unpacked size of all parts with text of an office file. */
+/** Maximum unpacked size of all parts of an office file that have text. */
 const PARTS_BYTES_MAX = 16 * 1024 * 1024;
-/** The parts with text: of Word, PowerPoint, Excel and OpenDocument. */
+/** Matches the parts that have text in files of Word, PowerPoint, Excel and OpenDocument. */
 const PARTS =
   /^(word\/document|ppt\/slides\/slide\d+|xl\/sharedStrings|xl\/worksheets\/sheet\d+|content)\.xml$/;
 
-/** Null: the file is no such document, or has no text. Throws if it is damaged, or an office file too large. */
+/**
+ * Null if the file is no such document, or has no text. Throws if the file is damaged, or is an office file and too
+ * large.
+ */
 export async function extractText(bytes: Uint8Array): Promise<string | null> {
   const beginning = Buffer.from(bytes.subarray(0, 8)).toString('latin1');
   const isPdf = beginning.startsWith('%PDF-');
@@ -39,9 +42,10 @@ function readOffice(bytes: Uint8Array): string {
   const parts = unzipSync(bytes, {
     filter({ name, size, originalSize }) {
       if (!PARTS.test(name)) return false;
-      // Parts can share their bytes, and what is not compressed takes its size whatever the other one says.
+      // The larger size counts: parts can share their bytes, and an uncompressed part takes `size`, whatever
+      // `originalSize` says.
       total += Math.max(size, originalSize);
-      // Without one of its parts, the text would be another one.
+      // Leaving a part out would change the text.
       if (total > PARTS_BYTES_MAX) throw new RangeError('The parts of the file are too large together.');
       return true;
     },
@@ -56,14 +60,14 @@ function readOffice(bytes: Uint8Array): string {
   return texts.join('\n\n');
 }
 
-/** The texts of cells, which Excel keeps apart. */
+/** The texts of cells, which Excel stores in a part of their own. */
 function readStrings(parts: Unzipped): string[] {
   const part = parts['xl/sharedStrings.xml'];
   if (part === undefined) return [];
   return [...strFromU8(part).matchAll(/<si\b[^>]*>(.*?)<\/si>/gs)].map(([, item = '']) => readXml(item));
 }
 
-/** A line for each row, with tabs between the cells. */
+/** Prints one line for each row, with tabs between the cells. */
 function readSheet(xml: string, strings: readonly string[]): string {
   const rows = [...xml.matchAll(/<row\b[^>]*>(.*?)<\/row>/gs)].map(([, row = '']) => {
     const cells = [...row.matchAll(/<c\b([^>]*?)(?:\/>|>(.*?)<\/c>)/gs)];

@@ -5,7 +5,7 @@ import { makePdf } from './pdf.fixture.ts';
 import { readDocument } from './read-document.ts';
 
 test('a PDF whose small stream unpacks to more than the thread may have', async () => {
-  // Packed twice, 600 MB of spaces are some 2 KB.
+  // 600 MB of spaces, which take some 2 KB when compressed twice.
   const packed = deflateSync(deflateSync(Buffer.alloc(600 * 1024 * 1024, ' ')), { level: 9 });
   const stream = `<</Length ${packed.length}/Filter[/FlateDecode/FlateDecode]>>\nstream\n${packed.toString('latin1')}\nendstream`;
   const file = makePdf('x')

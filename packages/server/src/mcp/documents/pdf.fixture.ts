@@ -1,6 +1,6 @@
 /** Makes PDFs for tests. */
 
-/** A PDF of one page for each text, without compression. */
+/** Makes a PDF with one page for each text, without compression. */
 export function makePdf(...texts: string[]): Buffer {
   const objects = ['<</Type/Catalog/Pages 2 0 R>>', ''];
   const pages = texts.map((text) => {

@@ -1,4 +1,4 @@
-/** Runs in the thread: sends the text of the document that it was started with, and ends. */
+/** Runs in the thread: extracts the text of the document that the thread was started with, sends it, and ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { extractText } from './extract-text.ts';
 

@@ -1,4 +1,4 @@
-/** `aggregate_records`: sums, averages and counts by group. */
+/** `aggregate_records`: computes sums, averages and counts by group. */
 
 import { isObject } from '@erp-proxy/json';
 import { NAMED_COUNT } from '@erp-proxy/odoo';
@@ -85,7 +85,7 @@ export const aggregateRecords = defineTool({
       offset = 0,
       min_count = 0,
     } = args;
-    // Models send an empty text for none.
+    // Models send an empty text instead of leaving `order` out.
     const order = args.order?.trim() || undefined;
     const target = await session.pickInstance(args.instance);
     await session.checkFields(target, model, [...listFieldsOf(domain), ...group_by, ...measures]);
@@ -102,31 +102,34 @@ export const aggregateRecords = defineTool({
     const isLimited = rows.length > limit || rows.length === session.policyLimit;
     const fields = group_by.length + measures.length > 0 ? await session.fields(target, model) : null;
     const all = rows.map((row) => showGroup(row, grouping, fields));
-    // The largest groups come first, so that those behind a smaller one are smaller too.
+    // Groups come in descending size, so all groups after a smaller one are smaller, too.
     const large = all.filter(({ count }) => min_count === 0 || Number(count) >= min_count);
     const { records, isCut } = showRecords(large.slice(0, limit), null);
     const printTime = await session.timePrinter(target);
     const isMore = isCut || (isLimited && large.length === all.length);
     const isCutByTime = group_by.some((name) => typeOf(fields, name) === 'datetime');
     return {
-      // Only those that are shown: a hostile server gives many more, and each time takes some µs.
+      // Prints the times of shown groups only: a hostile server sends many more, and each time takes some µs.
       groups: records.map((group) => printTimes(group, grouping, fields, printTime)),
       ...(isMore ? { next: offset + records.length } : {}),
       ...(isCutByTime ? { time_zone: (await session.userContext(target)).tz ?? 'UTC' } : zone),
-      // A count is the proxy's own. The maximum of a field can be a text.
+      // Not for a count, which the proxy makes. The maximum of a field can be a text.
       ...(group_by.length + measures.length > 0 && records.length > 0 ? { note: DATA_NOTE } : {}),
     };
   },
 });
 
-/** Groups of one size have the order of the call, and then that of their values, so that each is on one page. */
+/**
+ * Orders groups of equal size by the order of the call, then by their values, so that each group is on exactly one
+ * page.
+ */
 function orderBySize(groupBy: readonly string[], order: string | undefined): string {
   const ordered = listWords(order);
   const others = groupBy.filter((name) => !ordered.includes(name));
   return ['__count desc', ...(order === undefined ? [] : [order]), ...others].join(', ');
 }
 
-/** `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
+/** Reads groups of records. `read_group` exists up to version 19, `formatted_read_group` from 19 on. */
 async function readGroups(
   instance: InstanceRecord,
   model: string,
@@ -134,7 +137,7 @@ async function readGroups(
   session: Session,
 ): Promise<Record<string, unknown>[]> {
   const fieldNames = [...groupBy, ...measures].map(nameField);
-  /** Whether the name in an order is the count of records, and not a field of this name. */
+  /** True if the name in an order is the count of records, not a field of this name. */
   const isCount = (name: string) => COUNT_NAMES.includes(name) && !fieldNames.includes(name);
   try {
     const names = nameResults(measures, order);
@@ -143,9 +146,9 @@ async function readGroups(
       const name = names.get(measure);
       return name === field ? measure : `${name}:${operator}(${field})`;
     });
-    // `read_group` orders by a count only if the call asks for one by name.
+    // Adds a named count, because `read_group` orders by a count only if the call asks for it by name.
     const count = listWords(order).some(isCount) ? [`${NAMED_COUNT}:count(id)`] : [];
-    // A call that names no field stands for all of them, which are slow to sum, and may not all be allowed.
+    // Without names of fields, `read_group` would sum all fields, which is slow, and may not be allowed.
     const fields = aggregates.length + count.length > 0 ? [...aggregates, ...count] : ['__count'];
     const findResult = (name: string) => (isCount(name) ? NAMED_COUNT : names.get(name));
     const ordered = order === undefined ? false : nameOrder(order, findResult);
@@ -159,7 +162,7 @@ async function readGroups(
     if (!(error instanceof ToolError) || error.type !== 'method_not_found') throw error;
   }
   const keyword = { domain, groupby: groupBy, aggregates: [...measures, '__count'], offset, limit };
-  // It orders by the whole name of a measure.
+  // `formatted_read_group` orders by the whole name of a measure.
   const findMeasure = (name: string) =>
     isCount(name) ? '__count' : measures.find((measure) => [measure, nameField(measure)].includes(name));
   return asRows(
@@ -169,7 +172,7 @@ async function readGroups(
   );
 }
 
-/** Names of the count in an order: that of the tool's answer, and Odoo's. */
+/** Names of the count in an order: `count` of the tool's answer, and Odoo's `__count`. */
 const COUNT_NAMES = ['count', '__count'];
 
 function listWords(order = ''): string[] {
@@ -177,8 +180,8 @@ function listWords(order = ''): string[] {
 }
 
 /**
- * `read_group` gives a result the name of its field, by which it orders. A second result of one field gets a name of
- * its own, so that the order has the first choice.
+ * `read_group` names a result after its field, and orders by this name. A second result of one field gets a name of its
+ * own, so the measure that the order names comes first.
  */
 function nameResults(measures: readonly string[], order: string | undefined): Map<string, string> {
   const ordered = listWords(order);
@@ -200,7 +203,9 @@ function nameField(measure: string): string {
 
 const MEASURE_END = /:(sum|avg|min|max|count|count_distinct)$/;
 
-/** The order with the names that Odoo has for measures. `find` is asked for the name as given, then for its field. */
+/**
+ * The order with the names that Odoo has for measures. `find` is called with the name as given, then with its field.
+ */
 function nameOrder(order: string, find: (name: string) => string | undefined): string {
   const terms = order.split(',').map((part) => {
     const [name = '', ...rest] = part.trim().split(' ');
@@ -210,7 +215,7 @@ function nameOrder(order: string, find: (name: string) => string | undefined): s
   return terms.join(', ');
 }
 
-/** The values of the groups first, then the measures under their own names. */
+/** Shows the values of the groups, then the measures under their own names. */
 function showGroup(
   row: Record<string, unknown>,
   { groupBy, measures }: Grouping,
@@ -220,7 +225,7 @@ function showGroup(
   for (const [index, name] of groupBy.entries()) {
     const value = row[name] ?? row[nameField(name)];
     const type = typeOf(fields, name);
-    // Types are not known to every key.
+    // A key may have no right to ask for types.
     const isDate = type === undefined ? name.includes(':') : type.startsWith('date');
     const span = isDate && value ? findSpan(row, name, countSame(groupBy.slice(0, index), name)) : null;
     const key = showKey(value, type);
@@ -233,8 +238,8 @@ function showGroup(
 }
 
 /**
- * Prints bounds and measures that are datetimes. A key that may not ask for types gets them in the form of Odoo, in
- * which it also sends them.
+ * Prints bounds and measures that are datetimes. A key that may not ask for types gets them in Odoo's form, in which
+ * domains accept them, too.
  */
 function printTimes(
   group: Record<string, unknown>,
@@ -262,7 +267,7 @@ function typeOf(fields: Fields | null, name: string): string | undefined {
   return fields?.get(nameField(name))?.type;
 }
 
-/** A many2one, a date by its label, or the value itself. */
+/** The shown value of a group: id and name of a many2one, the label of a date, or the value itself. */
 function showKey(value: unknown, type: string | undefined): unknown {
   if (value === undefined || (value === false && type !== 'boolean')) return null;
   if (!Array.isArray(value)) return value;
@@ -278,14 +283,14 @@ function showMeasure(value: unknown, type: string | undefined): unknown {
 
 const ODOO_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
-/** A time in the form of Odoo as normalized values have it. Other texts stay. */
+/** Converts a time from Odoo's form to that of normalized values. Other texts stay unchanged. */
 function toIso(time: string): string {
   return ODOO_TIME.test(time) ? `${time.replace(' ', 'T')}Z` : time;
 }
 
 /**
- * Beginning and end of a date group, in the form that a domain takes; null for other groups. `earlier`: number of
- * groups of the same field before it.
+ * Beginning and end of a date group, in the form that domains have; null for other groups. `earlier`: number of groups
+ * of the same field before it.
  */
 function findSpan(
   row: Record<string, unknown>,
@@ -298,7 +303,8 @@ function findSpan(
     const { from, to } = range;
     return typeof from === 'string' && typeof to === 'string' ? { from, to } : null;
   }
-  // Odoo 14 has no `__range`, and 15 one for each field: their domain begins with the conditions of the groups.
+  // Odoo 14 has no `__range`, and Odoo 15 has one for each field. Their domain begins with the conditions of the
+  // groups.
   const domain = row['__extra_domain'] ?? row['__domain'];
   const conditions = Array.isArray(domain) ? domain.filter((item) => Array.isArray(item)) : [];
   const isBound = (item: unknown[] | undefined, operator: string) =>

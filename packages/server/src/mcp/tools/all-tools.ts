@@ -1,4 +1,4 @@
-/** The tools, in the order in which clients list them: it never changes, so that lists can be cached. */
+/** The tools, in the order in which clients list them: the order never changes, so that lists can be cached. */
 import type { Tool } from '../tool.ts';
 import { aggregateRecords } from './aggregate-records.ts';
 import { callMethod } from './call-method.ts';

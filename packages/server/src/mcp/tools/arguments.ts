@@ -17,7 +17,7 @@ export const model = z
 
 const conditions = z
   .array(z.unknown())
-  // Odoo's own message about a wrong form is that of Python, such as "string index out of range".
+  // Odoo's own message about a domain of the wrong form is Python's, such as "string index out of range".
   .refine((items) => items.every(isPartOfDomain), {
     error: 'expected conditions [field, operator, value], e.g. [["name","ilike","deco"]]',
   })
@@ -57,7 +57,7 @@ export const values = z
     'Fields with their values. Many2one: an id. One2many and many2many: {"add":[ids]}, {"remove":[ids]}, {"create":[{…}]}, {"update":[{"id":4,…}]}. Datetime: "2026-05-31T22:00:00+02:00". Empty: null.',
   );
 
-/** The one value, or a list of such. */
+/** Accepts one value, or a list of several. */
 export const oneOrMore = <Schema extends z.ZodType>(one: Schema, max: number) =>
   z.union([one, z.array(one).min(1).max(max)], {
     error: `expected an object, or a list of 1 to ${max} objects`,

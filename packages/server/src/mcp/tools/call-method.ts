@@ -1,4 +1,4 @@
-/** `call_method`: a method of business logic. */
+/** `call_method`: calls a method of business logic. */
 
 import { isObject } from '@erp-proxy/json';
 import { isReadOnlyMethod } from '@erp-proxy/odoo';
@@ -87,7 +87,7 @@ export const callMethod = defineTool({
       const about = action.opened === null ? {} : await showAbout();
       return { ...describeResult(action), ...about, hint: action.hint, link };
     }
-    // False is what a method of Odoo returns that has nothing to say, such as `action_post`.
+    // False is the result of a method that has nothing to return, such as `action_post`.
     const isDone = typeof result === 'boolean' || result === null || action !== null;
     const made = CREATING_METHODS.has(method) ? readNewIds(result) : [];
     const changed = isDone && !isReadOnlyMethod(method, model) ? (ids ?? []) : made;
@@ -101,7 +101,7 @@ export const callMethod = defineTool({
   },
 });
 
-/** The records that a dialog was about, as they are now; none if they cannot be shown. */
+/** The present state of the records that a dialog was about; none if they cannot be shown. */
 async function showActive(
   instance: InstanceRecord,
   { model, ids }: RecordRef,
@@ -113,7 +113,9 @@ async function showActive(
 
 const HTML = /<(p|br|div|span|b|i|u|em|strong|a|ul|ol|li|h[1-6]|table|pre|blockquote)\b[^<>]*>/i;
 
-/** From 17 on, Odoo shows tags as text unless the call says that the body is HTML. Up to 16, it ignores the word. */
+/**
+ * From 17 on, Odoo shows tags as text unless the call says that the body is HTML. Up to 16, it ignores `body_is_html`.
+ */
 function markHtml(keyword: Record<string, unknown>): Record<string, unknown> {
   const { body } = keyword;
   const isHtml = typeof body === 'string' && HTML.test(body);

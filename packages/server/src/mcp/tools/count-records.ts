@@ -1,4 +1,4 @@
-/** `count_records`: how many records match a domain. */
+/** `count_records`: counts the records that match a domain. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

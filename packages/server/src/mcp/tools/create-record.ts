@@ -1,4 +1,4 @@
-/** `create_record`: new records of a model. */
+/** `create_record`: creates records of a model. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

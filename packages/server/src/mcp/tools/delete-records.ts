@@ -1,4 +1,4 @@
-/** `delete_records`: removes records for good. */
+/** `delete_records`: deletes records for good. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** `describe_model`: some fields of a model, found by words. */
+/** `describe_model`: describes some fields of a model, found by words. */
 
 import { mayCallAnywhere, mayUseModel } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
@@ -52,7 +52,7 @@ export const describeModel = defineTool({
     }
     const required = [...fields].filter(([, field]) => field.required === true && field.readonly !== true);
     const isQuery = query.trim() !== '';
-    // Odoo or the policy can leave a model without those that are shown.
+    // Leaves out fields that the model lacks, or that the policy hides.
     const main = () => chooseShown(fields, model).filter((name) => fields.has(name));
     const names = isQuery
       ? matchFields(fields, query, FOUND_MAX)

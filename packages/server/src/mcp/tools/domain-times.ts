@@ -1,5 +1,5 @@
 /**
- * Days and times with a zone in a domain, in the form of Odoo (docs/decisions/0033-tools-for-agents.md,
+ * Converts days, and times with a zone, in a domain to Odoo's form (docs/decisions/0033-tools-for-agents.md,
  * docs/odoo-facts.md#days-and-zones).
  */
 import { cutText } from '@erp-proxy/contract';
@@ -9,28 +9,28 @@ import type { Session } from '../session.ts';
 import { ToolError } from '../tool-error.ts';
 
 export interface ReadDomain {
-  /** The domain for Odoo. */
+  /** The domain in the form for Odoo. */
   where: unknown[];
   /** The time zone of days that were compared with datetimes; absent if there are none. */
   zone: { time_zone?: string };
 }
 
-/** Days and times that are converted. A day takes some 25 µs, which other callers wait for. */
+/** Maximum days and times that are converted. Converting a day takes some 25 µs, for which other callers wait. */
 const CONVERTED_MAX = 100;
-/** Names in all different paths. Each can ask Odoo for the fields of a further model. */
+/** Maximum names in all different paths. Each name can require the fields of a further model from Odoo. */
 const NAMES_MAX = 200;
-/** Number of conditions that are read before other work gets its turn: some milliseconds. */
+/** Number of conditions that are read before other work gets its turn, which takes some milliseconds. */
 const SLICE = 500;
 const SHOWN_MAX = 100;
 const DAY = /^[12]\d{3}-\d\d-\d\d$/;
-/** What a comparison with a day means: with its beginning, or with its end. */
+/** How a comparison with a day is rewritten: compared with the beginning of the day, or with its end. */
 const BOUNDS: ReadonlyMap<unknown, [operator: string, bound: keyof LocalDay]> = new Map([
   ['<', ['<', 'from']],
   ['>=', ['>=', 'from']],
   ['>', ['>=', 'to']],
   ['<=', ['<', 'to']],
 ]);
-/** Odoo also takes operators in capital letters. */
+/** Operators that test equality, in lower case. Odoo also takes capital letters. */
 const EQUALITIES: readonly unknown[] = ['=', '==', '=?', '!=', '<>', 'in', 'not in'];
 const SUBDOMAINS: readonly unknown[] = ['any', 'not any'];
 
@@ -60,7 +60,7 @@ class DomainReader {
   readonly #instance: InstanceRecord;
   #findDay: ((day: string) => LocalDay) | null = null;
   #converted = 0;
-  /** By model and path. */
+  /** Fields by model and path. */
   readonly #found = new Map<string, FoundField>();
   #names = 0;
   #conditions = 0;
@@ -71,7 +71,7 @@ class DomainReader {
     this.#instance = instance;
   }
 
-  /** `model`: null if it is not known. */
+  /** `model`: null if it is unknown. */
   async read(model: string | null, domain: readonly unknown[]): Promise<unknown[]> {
     const read: unknown[] = [];
     for (const item of domain) read.push(isRead(item) ? await this.#readCondition(model, item) : item);
@@ -92,7 +92,7 @@ class DomainReader {
     if (type !== 'datetime') return condition;
     const [bound, name] = BOUNDS.get(comparison) ?? [];
     if (bound !== undefined && name !== undefined && isDayText(value))
-      // Odoo refuses a day that does not exist.
+      // A day that does not exist stays, so that Odoo refuses it.
       return isDay(value) ? [path, bound, (await this.#findLocalDay(value))[name]] : condition;
     const day = values.find(isDayText);
     if (day !== undefined) throw refuseEqualDay(path, day);
@@ -100,7 +100,7 @@ class DomainReader {
     return [path, operator, Array.isArray(value) ? times : times[0]];
   }
 
-  /** The field at the end of a path. Its type is undefined if it is not known, and empty if there is no such field. */
+  /** The field at the end of a path. `type` is undefined if it is unknown, and empty if there is no such field. */
   async #findField(model: string | null, path: string): Promise<FoundField> {
     if (model === null) return {};
     const key = `${model} ${path}`;
@@ -148,7 +148,7 @@ const TOO_MANY_NAMES = new ToolError(
   { next: 'Send fewer conditions, or times in UTC, such as "2026-05-31 22:00:00".' },
 );
 
-/** Whether an item of a domain has conditions inside of it, or compares something with a day or a time with a zone. */
+/** True for a condition that contains further conditions, or compares something with a day or a time with a zone. */
 function isRead(item: unknown): item is Condition {
   if (!Array.isArray(item) || item.length !== 3) return false;
   const [path, operator, value] = item;
@@ -179,7 +179,10 @@ function convertTime(text: string): string {
   });
 }
 
-/** Up to 18, Odoo would ignore the zone. In a field of another type, the same text can be meant as it is. */
+/**
+ * Refuses times with a zone, which Odoo up to 18 would ignore. They cannot be converted either: in a field of another
+ * type, the same text can be meant literally.
+ */
 function refuseUnknownType(path: string, values: readonly unknown[]): void {
   const zoned = values.find(isZoned);
   if (zoned === undefined) return;
@@ -189,7 +192,7 @@ function refuseUnknownType(path: string, values: readonly unknown[]): void {
   });
 }
 
-/** For Odoo, the day would be its first second in UTC. */
+/** Refuses equality with a day, which Odoo would read as the first second of the day in UTC. */
 function refuseEqualDay(path: string, day: string): ToolError {
   const bounds = [
     [path, '>=', day],

@@ -1,4 +1,7 @@
-/** Searches by a text: the domain for what the key may compare, and what Odoo's own search by name finds. */
+/**
+ * Finds records by a text: builds a domain from the fields that the key may compare, and from the results of Odoo's own
+ * search by name.
+ */
 
 import { mayCall, mayReadByPath, maySearchByName, mayUseField } from '@erp-proxy/policy/abilities';
 import type { InstanceRecord } from '../../instances/instances.ts';
@@ -13,15 +16,15 @@ interface TextQuery {
   /** Null if the key may not ask for the fields of the model. */
   known: Fields | null;
   text: string;
-  /** Conditions that the records must fulfil, too. */
+  /** Further conditions that the records must fulfil. */
   where: readonly unknown[];
 }
 
 const ATTRIBUTE_VALUES = 'product.template.attribute.value';
-/** Records by Odoo's search by name. Other conditions of the domain find more. */
+/** Maximum records of Odoo's search by name. Other conditions of the domain find further records. */
 const NAMED_MAX = 100;
 
-/** The domain without `where`. Throws a {@link ToolError} if the model has no text. */
+/** The domain without `where`. Throws a {@link ToolError} if the model has no text field. */
 export async function findByText(
   session: Session,
   instance: InstanceRecord,
@@ -29,7 +32,7 @@ export async function findByText(
 ): Promise<unknown[]> {
   if (known === null) return [['name', 'ilike', text]];
   const { policy } = session;
-  // A field of them that is not known would make the whole search fail.
+  // Reads the fields of variants, because an unknown field would make the whole search fail.
   const isVariant = known.get('product_id')?.relation === VARIANTS && text.endsWith(')');
   const variants = isVariant ? await session.fields(instance, VARIANTS) : null;
   const mayCompareVariants = (path: string) =>
@@ -39,7 +42,7 @@ export async function findByText(
     mayUseField(policy, ATTRIBUTE_VALUES, 'name');
   const listPaths = (field: string, relation: string) => {
     if (!mayReadByPath(policy, relation)) return [];
-    // A search by name compares other fields too, so that a rule can deny it, and allow the name.
+    // A rule can deny a search by name, which compares other fields too, and still allow the field `name`.
     if (maySearchByName(policy, relation)) return [field];
     return mayUseField(policy, relation, 'name') ? [`${field}.name`] : [];
   };
@@ -51,7 +54,7 @@ export async function findByText(
   const found = search(mayCompareVariants);
   const byParts = searchByParts({ fields: known, text, listPaths });
   if (found !== null && byParts !== null) {
-    // A search by parts compares much more, so that it is only made if the text itself is nowhere.
+    // A search by parts compares much more, so it is made only if the whole text is not found.
     const choose = async (domain: unknown[]) => {
       const rows = await session.call(instance, model, 'search_read', [[...where, ...domain], ['id'], 0, 1]);
       return asRows(rows).length > 0 ? domain : byParts;
@@ -59,7 +62,7 @@ export async function findByText(
     try {
       return await choose(found);
     } catch (error) {
-      // A rule can deny a field that shows the values of variants.
+      // Without variants, because a rule can deny a field that shows their values.
       const plain = search(() => false);
       if (!(error instanceof ToolError && error.type === 'policy_denied') || plain === null) throw error;
       return choose(plain);
@@ -71,7 +74,7 @@ export async function findByText(
   });
 }
 
-/** None if Odoo refuses: the other conditions are searched all the same. */
+/** Empty if Odoo refuses. The other conditions are searched all the same. */
 async function searchByName(
   session: Session,
   instance: InstanceRecord,

@@ -1,4 +1,4 @@
-/** `get_context`: who calls, where and when. */
+/** `get_context`: the user, the servers and the present time. */
 
 import { isObject } from '@erp-proxy/json';
 import { mayCall } from '@erp-proxy/policy/abilities';
@@ -60,7 +60,7 @@ export const getContext = defineTool({
 const FIND_COMPANIES = 'Find the others by search_records {"model": "res.company", "query": "…"}.';
 const NO_COMPANIES = { companies: [], companiesCount: 0 };
 
-/** What of the user the key may read. */
+/** The members of the user that the key may read. */
 async function readUser(instance: InstanceRecord, session: Session) {
   const { user_id: userId } = instance;
   const known = { id: userId };
@@ -92,7 +92,7 @@ async function readUser(instance: InstanceRecord, session: Session) {
   };
 }
 
-/** e.g. `2026-11-22 Sunday`. */
+/** Prints a day as `2026-11-22 Sunday`. */
 function printDay(at: number, timeZone: string): string {
   const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at);
   return `${day} ${new Intl.DateTimeFormat('en', { timeZone, weekday: 'long' }).format(at)}`;

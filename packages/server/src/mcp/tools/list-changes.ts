@@ -1,4 +1,4 @@
-/** `list_changes`: what was made or changed since an earlier answer. */
+/** `list_changes`: records that were created or changed since an earlier answer. */
 
 import { isObject } from '@erp-proxy/json';
 import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
@@ -14,7 +14,7 @@ import { listFieldsOf } from './search-records.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100;
-/** More than a cursor has. */
+/** Longer than any cursor. */
 const SINCE_LENGTH_MAX = 128 * 1024;
 
 export const listChanges = defineTool({
@@ -56,7 +56,8 @@ export const listChanges = defineTool({
     await session.checkFields(target, model, [...names, ...listFieldsOf(domain)]);
     const { where, zone } = await readDomain(session, target, model, domain);
     const printTime = await session.timePrinter(target);
-    // A cursor is behind all changes of its answer. Those that do not fit are asked for again, by a lower limit.
+    // The cursor covers all changes of its answer. If some do not fit into the tool's answer, the call is repeated with
+    // a lower limit.
     for (let count = limit; ; ) {
       const query = { model, domain: where, fields: names, since, limit: count };
       const read = await session.readChanges(target, query);

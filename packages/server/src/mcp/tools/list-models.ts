@@ -1,4 +1,4 @@
-/** `list_models`: the models that the key may read, by words. */
+/** `list_models`: finds models that the key may read, by words. */
 import { cutText } from '@erp-proxy/contract';
 import { listNamedModels, mayCall, restrictsModels } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import * as given from './arguments.ts';
 
 const FOUND_MAX = 15;
 const ASKED_MAX = 80;
-/** Longer names of models are cut. */
+/** Longer names of models are cut to this length. */
 const NAME_LENGTH_MAX = 200;
 const READING = ['search_read', 'read', 'search_count'];
 
@@ -60,15 +60,15 @@ export const listModels = defineTool({
       .filter(({ model }) => mayRead(model))
       .sort((a, b) => rank(a.model, wanted) - rank(b.model, wanted) || a.model.length - b.model.length);
     const models = found.slice(0, FOUND_MAX);
-    // The rest of a list that was cut may have the models.
+    // A list that was cut may lack models that are installed.
     const isWhole = installed !== null && installed.length < (session.policyLimit ?? ASKED_MAX);
     const has = (model: string) => installed?.some((each) => each.model === model);
-    // What the policy hides is not said to be missing either.
+    // Models that the policy hides are not reported as missing either.
     const missing = isWhole
       ? explainMissingApps(wanted.filter((model) => mayRead(model) && !has(model)))
       : null;
     const isRestricted = restrictsModels(session.policy, READING);
-    // That an app is missing says it all if the key may read all models.
+    // For a key that may read all models, the missing app explains everything.
     const nothing = isRestricted ? NOTHING_ALLOWED_HINT : missing === null ? NOTHING_HINT : null;
     const hints = [missing, models.length === 0 ? nothing : null].filter((hint) => hint !== null);
     return { models, ...(hints.length > 0 ? { hint: hints.join(' ') } : {}) };
@@ -81,9 +81,9 @@ const NOTHING_ALLOWED_HINT =
   'No model matches that the key may read: its policy allows only some models. Try another word, in English or the language of the user, else tell the user that the operator of the proxy must allow it, or that the app is not installed.';
 
 /**
- * Models whose records Odoo shows under these words, in the language of the user: an invoice is a journal entry, and
- * the window of invoices has its name. The models that several windows show come first. None if the key or the user may
- * not read windows.
+ * Models whose windows in Odoo have these words in their names, in the language of the user: an invoice is a journal
+ * entry, but its window is called invoices. Models with several such windows come first. Empty if the key or the user
+ * may not read windows.
  */
 async function findByMenus(
   instance: InstanceRecord,
@@ -154,7 +154,7 @@ function nameKnown(models: readonly string[]): { model: string; name: string }[]
   }));
 }
 
-/** The number of words that stand for the model. */
+/** The number of words that the name or the synonyms of the model contain. */
 function countWords({ model, name, words }: (typeof KNOWN_MODELS)[number], asked: readonly string[]): number {
   const text = `${model} ${name.toLowerCase()} ${words}`;
   return asked.filter((word) => text.includes(word)).length;

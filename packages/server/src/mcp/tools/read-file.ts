@@ -1,4 +1,4 @@
-/** `read_file`: the text of a file in a binary field, or what the file is and how it can be downloaded. */
+/** `read_file`: the text of a file in a binary field, or a description of the file and how to download it. */
 
 import { isObject } from '@erp-proxy/json';
 import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
@@ -16,14 +16,14 @@ const ATTACHMENTS = 'ir.attachment';
 const ATTACHMENT_FIELD = 'datas';
 /** Fields of attachments that describe their file. */
 const DESCRIBING_FIELDS = ['name', 'mimetype', 'file_size'];
-/** A larger file is not read: little of it would fit. */
+/** A larger file is not read: only a small part of its text would fit. */
 const FILE_BYTES_MAX = 512 * 1024;
 /** Maximum size of the text in the answer, as JSON. */
 const TEXT_BYTES_MAX = 5500;
-/** The media types of PDFs and of files of office programs. */
+/** Matches the media types of PDFs and of office files. */
 const DOCUMENT_TYPE = /\/pdf$|officedocument|opendocument/;
 const DOCUMENT_BEGINNINGS = ['%PDF-', 'PK\x03\x04'];
-/** Media types of texts. */
+/** Matches the media types of texts. */
 const TEXT_TYPE = /^text\/|[/+](json|xml|csv|yaml|javascript|sql)\b/;
 
 export const readFile = defineTool({
@@ -96,7 +96,7 @@ export const readFile = defineTool({
   },
 });
 
-/** The first bytes of the formats that models can see, in base64, whose groups of three bytes have four letters. */
+/** The first bytes of the formats that models can see, in base64, where three bytes are four letters. */
 const PICTURE_BEGINNINGS: readonly [string, RegExp][] = [
   ['image/png', /^iVBORw0KGg/],
   ['image/jpeg', /^\/9j\//],
@@ -104,7 +104,9 @@ const PICTURE_BEGINNINGS: readonly [string, RegExp][] = [
   ['image/webp', /^UklGR.{6}XRUJQ/],
 ];
 
-/** By its content: a field says nothing of its type, and the type of an attachment is what its sender said. */
+/**
+ * Finds the type by the content: a binary field does not state a type, and that of an attachment comes from its sender.
+ */
 function findPictureType(base64: string): string | null {
   return PICTURE_BEGINNINGS.find(([, beginning]) => beginning.test(base64))?.[0] ?? null;
 }
@@ -119,11 +121,11 @@ interface FileDescription {
   name: string | undefined;
   type: string | undefined;
   size: number | undefined;
-  /** The file in base64; null: it is gone. */
+  /** The file in base64; null if it no longer exists. */
   readContent(): Promise<string | null>;
 }
 
-/** Asks for the size in place of the file. */
+/** Reads the size in place of the file. */
 async function describeFile(
   { model, id, field }: Place,
   target: InstanceRecord,
@@ -161,7 +163,7 @@ async function describeFile(
     type: typeof mimetype === 'string' ? mimetype : undefined,
     size: size ?? undefined,
     async readContent() {
-      // Some fields give the file although the size is asked for.
+      // Some fields return the file even if the size is asked for.
       if (printed === null) return value;
       const whole = (await read([field], { bin_size: false, [`bin_size_${field}`]: false }))[field];
       return typeof whole === 'string' ? whole : null;
@@ -171,18 +173,18 @@ async function describeFile(
 
 const UNITS: Readonly<Record<string, number>> = { bytes: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** A size as Odoo prints it for people, such as `12.35 Kb`. Null: it is none. */
+/** A size as Odoo prints it for people, such as `12.35 Kb`. Null for another text. */
 function readSize(text: string): number | null {
   const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,9})?) ?(bytes|[kmg]b)$/i.exec(text) ?? [];
   return number === undefined ? null : Math.round(Number(number) * (UNITS[unit.toLowerCase()] ?? 1));
 }
 
-/** A name can be as long as the one who sent the file likes. */
+/** Cuts a name, which its sender can make as long as they like. */
 function showText(text: string): unknown {
   return showValue(text, LISTED_TEXT_MAX).shown;
 }
 
-/** The text of a document, or of a file that is a text. */
+/** The text of a document, or of a text file. */
 async function readText(base64: string): Promise<string | null> {
   const bytes = Buffer.from(base64, 'base64');
   if (!DOCUMENT_BEGINNINGS.some((beginning) => bytes.indexOf(beginning) === 0)) return decodeText(bytes);
@@ -190,7 +192,7 @@ async function readText(base64: string): Promise<string | null> {
   return text === null ? null : cleanText(text);
 }
 
-/** Null if the bytes are no text in UTF-8. */
+/** Null if the bytes are not text in UTF-8. */
 function decodeText(bytes: Buffer): string | null {
   if (bytes.includes(0)) return null;
   try {
@@ -200,7 +202,7 @@ function decodeText(bytes: Buffer): string | null {
   }
 }
 
-/** As much of the text as an answer can have. */
+/** The largest part of the text that fits into an answer. */
 function fitPart(text: string, offset: number): TextPart {
   for (let lengthMax = TEXT_BYTES_MAX; ; ) {
     const part = readTextPart(text, offset, lengthMax);

@@ -1,4 +1,4 @@
-/** `read_records`: records by their ids. */
+/** `read_records`: reads records by their ids. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
@@ -16,10 +16,10 @@ import { showFound } from './show-found.ts';
 
 const IDS_MAX = 1000;
 const TEXT_TYPES = new Set(['char', 'text', 'html']);
-/** Those of an answer. The others are in its `rest`. */
+/** Maximum ids that one answer reads. The remaining ids are in its `rest`. */
 const IDS_READ_MAX = 100;
 const FIELDS_MAX = 40;
-/** More records than these are not looked at for other fields. */
+/** Maximum records whose other fields are checked for values. */
 const IDS_LOOKED_AT_MAX = 10;
 const OTHERS_READ_MAX = 100;
 const OTHERS_MAX = 30;
@@ -68,7 +68,7 @@ export const readRecords = defineTool({
     const context = { bin_size: true };
     const found = asRecords(await session.call(target, model, 'read', [page, names], { context }), page);
     const rows = pickMembers(found, names);
-    // A policy can bound how many ids are read.
+    // The policy may have bounded how many ids were read.
     const asked = session.policyLimit === null ? page : page.slice(0, session.policyLimit);
     const foundIds = rows.map(({ id }) => id);
     const part = readLongText(rows, names, known, offset);
@@ -80,7 +80,7 @@ export const readRecords = defineTool({
     const { records, ...more } = await showFound(session, target, {
       model,
       rows: part?.rows ?? rows,
-      // The text of HTML has no tags any more.
+      // Without types, because a part of HTML is converted to text already.
       known: part === null ? known : null,
       plan,
       textMax: part === null ? SINGLE_TEXT_MAX : Number.POSITIVE_INFINITY,
@@ -101,7 +101,7 @@ export const readRecords = defineTool({
   },
 });
 
-/** The part of the only text of the only record; null if the answer has other values. */
+/** A part of the text, if the answer is one record with one text field; null otherwise. */
 function readLongText<Row extends Record<string, unknown>>(
   rows: readonly Row[],
   names: readonly string[],
@@ -119,7 +119,7 @@ function readLongText<Row extends Record<string, unknown>>(
   return { rows: [{ ...row, [name]: shown }], next };
 }
 
-/** Other fields that are filled in. None if they cannot be read all at once: a model does without. */
+/** Other fields that have values. Empty if they cannot be read in one call: they are not essential. */
 async function findOthers(
   session: Session,
   instance: InstanceRecord,

@@ -1,5 +1,5 @@
 /**
- * Records that fields of other records lead to, in place of their ids. They are read by a call of their own for each
+ * Reads the records that fields of other records lead to, and puts them in place of the ids. Reads by one call for each
  * relation, which passes the pipeline as if the agent had made it (docs/decisions/0033-tools-for-agents.md).
  */
 import { cutText } from '@erp-proxy/contract';
@@ -11,7 +11,7 @@ import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';
 import { printError, ToolError } from '../tool-error.ts';
 
-/** What a call with `fields` reads. */
+/** What a tool call with `fields` reads. */
 export interface ReadingPlan {
   /** Fields of the model itself. */
   names: string[];
@@ -26,39 +26,39 @@ export interface Relation {
   model: string;
   /** Fields of the related records. */
   names: readonly string[];
-  /** Null if they are not known. */
+  /** The fields of the related model; null if unknown. */
   known: Fields | null;
 }
 
 export interface RelatedRead {
-  /** The first of the rows: more would have too many related records. */
+  /** The first of the rows, as far as their related records fit into an answer. */
   rows: Record<string, unknown>[];
-  /** Fields of which some related records were not read. */
+  /** Fields for which some related records were not read. */
   clipped: string[];
-  /** By field that has related records in place of ids: their fields, null if these are not known. */
+  /** The fields that have related records in place of ids, each with the fields of those records; null if unknown. */
   related: Map<string, Fields | null>;
-  /** By field: why its related records were not read. */
+  /** Why related records were not read, by field. */
   notRead: Record<string, string>;
 }
 
 interface FieldPaths {
-  /** Fields of the model itself, with those that lead to related records. */
+  /** Fields of the model itself, including those that lead to related records. */
   names: string[];
-  /** By the field that leads to them: the fields of the related records. */
+  /** The fields of related records, by the field that leads to them. */
   related: ReadonlyMap<string, readonly string[]>;
 }
 
 const RELATIONAL_TYPES = ['many2one', 'one2many', 'many2many'];
-/** Related records of one answer. */
+/** Maximum related records of one answer. */
 const RELATED_MAX = 200;
-/** Each of them is a further call on Odoo. */
+/** Maximum relations: each needs a further call on Odoo. */
 const RELATIONS_MAX = 3;
 const PATH_SHOWN_MAX = 100;
 
 /**
  * Leaves out fields that do not exist: agents often ask for more than a server has. `compared`: fields that the call
- * names elsewhere, such as in its domain. Throws a {@link ToolError} if one of these does not exist, if none of the
- * fields does, or if a path leads to no records.
+ * names elsewhere, such as in its domain. Throws a {@link ToolError} if one of `compared` does not exist, if none of
+ * the fields does, or if a path leads to no records.
  */
 export async function planReading(
   session: Session,
@@ -97,7 +97,7 @@ export async function planReading(
   return { names: wanted.filter(isKnown), relations, unknown };
 }
 
-/** Throws a {@link ToolError} for longer paths, and for too many relations. */
+/** Throws a {@link ToolError} for paths of more than two names, and for too many relations. */
 function readFieldPaths(fields: readonly string[]): FieldPaths {
   const related = new Map<string, Set<string>>();
   for (const field of fields) {
@@ -130,7 +130,7 @@ function refuseUnknownTypes(model: string, field: string): ToolError {
   });
 }
 
-/** Changes the rows. A relation that is refused keeps its ids. */
+/** Changes the rows. If reading a relation is refused, its field keeps the ids. */
 export async function readRelated(
   session: Session,
   instance: InstanceRecord,
@@ -159,7 +159,9 @@ export async function readRelated(
   return { rows, clipped, related, notRead };
 }
 
-/** By id. Odoo leaves out records that do not exist, and a policy can bound their number. */
+/**
+ * Records by id. Some may be missing: Odoo leaves out records that do not exist, and a policy can bound their number.
+ */
 async function readByIds(
   session: Session,
   instance: InstanceRecord,
@@ -173,7 +175,7 @@ async function readByIds(
   return new Map(pickMembers(rows, names).map((row) => [row.id, row]));
 }
 
-/** How many rows have at most {@link RELATED_MAX} related records together; at least one. */
+/** The number of rows that have at most {@link RELATED_MAX} related records together; at least one. */
 function countFitting(rows: readonly Record<string, unknown>[], relations: readonly Relation[]): number {
   let related = 0;
   const count = rows.findIndex((row) => {
@@ -183,13 +185,13 @@ function countFitting(rows: readonly Record<string, unknown>[], relations: reado
   return count === -1 ? rows.length : Math.max(1, count);
 }
 
-/** Ids in the value of a field with a relation, which is normalized. */
+/** Ids in the normalized value of a relational field. */
 function listIds(value: unknown): number[] {
   if (Array.isArray(value)) return value.filter((id) => typeof id === 'number');
   return isObject(value) && typeof value['id'] === 'number' ? [value['id']] : [];
 }
 
-/** A record that several lead to is the same object in each place. */
+/** Puts records in place of ids. A record that occurs several times is the same object each time. */
 function nest(value: unknown, byId: ReadonlyMap<unknown, Record<string, unknown>>): unknown {
   if (Array.isArray(value)) return value.map((id) => byId.get(id) ?? { id });
   return isObject(value) ? { ...value, ...byId.get(value['id']) } : value;

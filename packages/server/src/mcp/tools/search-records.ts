@@ -1,4 +1,4 @@
-/** `search_records`: records by a text or a domain, page by page. */
+/** `search_records`: finds records by a text or a domain, page by page. */
 
 import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
@@ -54,7 +54,7 @@ export const searchRecords = defineTool({
     const text = query.trim();
     const { where, zone } = await readDomain(session, target, model, domain);
     const byText = text === '' ? [] : await findByText(session, target, { model, known, text, where });
-    // Conditions without an operator between them must all hold.
+    // Joined without an operator, all conditions must hold.
     const params = [[...where, ...byText], names, offset, limit + 1, ...(order === undefined ? [] : [order])];
     const context = { bin_size: true };
     const rows = asRows(
@@ -65,7 +65,7 @@ export const searchRecords = defineTool({
     const omits = isChosen ? 'nothing' : 'null';
     const { records, ...more } = await showFound(session, target, { model, rows: page, known, plan, omits });
     const isMore = isLimited || records.length < page.length;
-    // A model that asks for a few records does not need all of them.
+    // The hint is for lists: a model that asks for a few records does not need all of them.
     const isLong = isMore && (limit === LIMIT_MAX || (offset > 0 && args.limit === undefined));
     const isEmpty = records.length === 0 && offset === 0;
     const mayBeArchived = known?.has('active') === true && !listFieldsOf(domain).includes('active');
@@ -85,17 +85,17 @@ export const searchRecords = defineTool({
 const ARCHIVED_HINT = 'No active record matches. For archived ones, add ["active","=",false] to `domain`.';
 const EXPORT_LENGTH_MAX = 1000;
 
-/** How a program gets all records of a list, by the domain and the fields of the call. */
+/** Tells how a program gets all records of a list, by the domain and the fields of the call. */
 function explainExport(instance: string, model: string, [domain, fields]: readonly unknown[]): string {
   const body = JSON.stringify({ model_id: model, domain, fields, erp_instance: { name: instance } });
   const sent = body.length > EXPORT_LENGTH_MAX ? '' : ` ${body}`;
   return `All records at once: a program can send POST /api/erp/export with this key${sent}.`;
 }
 
-/** The arguments of the tool that become those of the call. */
+/** The tool's names for the positional arguments of the call, in their order. */
 const PARAMETERS = ['domain', 'fields', 'offset', 'limit', 'order'];
 
-/** Names of the fields in the conditions of a domain. */
+/** The field names in the conditions of a domain. */
 export function listFieldsOf(domain: readonly unknown[]): string[] {
   return domain.flatMap((item) => (Array.isArray(item) && typeof item[0] === 'string' ? [item[0]] : []));
 }

@@ -1,4 +1,4 @@
-/** How tools answer with records that they have read: with the records these lead to, as many as fit into a page. */
+/** Prints the records that a tool has read, with their related records, as many as fit into a page. */
 import type { InstanceRecord } from '../../instances/instances.ts';
 import type { Fields } from '../fields.ts';
 import { linkRecords } from '../links.ts';
@@ -8,15 +8,15 @@ import { type ReadingPlan, readRelated } from './related-records.ts';
 
 export interface Found extends Pick<ShowOptions, 'textMax' | 'omits'> {
   model: string;
-  /** The records as Odoo gave them. They are changed. */
+  /** The records as Odoo returned them. This function changes them. */
   rows: Record<string, unknown>[];
-  /** The fields of the model; null if they are not known. */
+  /** The fields of the model; null if unknown. */
   known: Fields | null;
   plan: ReadingPlan;
 }
 
 export interface ShownRecords {
-  /** The first of the rows; at least one. */
+  /** The first of the rows, at least one. */
   records: Record<string, unknown>[];
   unknown_fields?: readonly string[];
   clipped?: string[];

@@ -1,4 +1,4 @@
-/** `update_records`: new values for some fields of records. */
+/** `update_records`: changes some fields of records. */
 
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';

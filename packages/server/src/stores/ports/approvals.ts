@@ -6,16 +6,16 @@ import type { KeyStore } from './keys.ts';
 /** A call that an administrator must approve. Times are milliseconds since 1970, by the clock of the caller. */
 export interface ApprovalRow {
   readonly id: string;
-  /** The client that asked, however its key was rotated since. */
+  /** The client that made the request. It stays the same when the key is rotated. */
   readonly client: string;
   /** Hash of the call. */
   readonly fingerprint: string;
-  /** After `expiresAt`, a row that is pending or approved has no effect any more. */
+  /** After `expiresAt`, a pending or approved row has no effect any more. */
   readonly state: 'pending' | 'approved' | 'refused' | 'used';
-  /** JSON text of what is known about the call without its values. Only approvals/ knows its shape. */
+  /** JSON text of facts about the call, without its values. Only approvals/ knows its shape. */
   readonly facts: string;
   readonly createdAt: number;
-  /** First moment at which it can no longer be decided or used, and at which a refusal no longer counts. */
+  /** From this moment the row can no longer be decided or used, and a refusal no longer counts. */
   readonly expiresAt: number;
   readonly decidedAt: number | null;
   readonly decidedBy: string | null;
@@ -25,7 +25,7 @@ export interface ApprovalRow {
 
 /** An approval with the values of its call. */
 export interface ApprovalWithCall extends ApprovalRow {
-  /** Sealed; null once deleted. */
+  /** The call, sealed; null once its values are deleted. */
   readonly call: string | null;
 }
 
@@ -45,54 +45,54 @@ export interface ApprovalDecision {
   readonly by: string;
   readonly reason: string | null;
   readonly now: number;
-  /** The new `expiresAt`; null: it stays. */
+  /** The new `expiresAt`; null: it does not change. */
   readonly expiresAt: number | null;
 }
 
 export interface ApprovalListQuery {
-  /** The last row of the page before; null: from the newest. */
+  /** The last row of the page before; null: begins with the newest row. */
   after: Pick<ApprovalRow, 'createdAt' | 'id'> | null;
   limit: number;
-  /** State at `now`: a pending or approved row whose time is over is `expired`. Left out: all rows. */
+  /** State of the rows at `now`: a pending or approved row after its `expiresAt` is `expired`. Left out: all rows. */
   state?: { is: ApprovalRow['state'] | 'expired'; now: number } | undefined;
 }
 
 /** `client_full`, `full`: the bound of the client or of all clients is reached, and nothing was stored. */
 export type ApprovalAnswer = ApprovalRow | 'client_full' | 'full';
 
-/** Approvals of calls. Two calls are the same if client and fingerprint are. */
+/** Approvals of calls. Two calls are the same if they have the same client and fingerprint. */
 export interface ApprovalStore {
   /**
-   * Returns the row of the same call that is pending, approved or refused and whose time is not over. Otherwise stores
-   * the request, as pending. A call never has two such rows, even if it is asked for twice at the same moment. Bounds
-   * of 0 store nothing.
+   * Returns the row of the same call that is pending, approved or refused and not expired. Otherwise stores the request
+   * as pending. A call never has two such rows, even if two requests for it arrive at the same moment. Bounds of 0
+   * store nothing.
    */
   ask(request: ApprovalRequest, bounds: ApprovalBounds): Promise<ApprovalAnswer>;
   find(id: string): Promise<ApprovalWithCall | null>;
-  /** The rows of this call among these ids, in any order. */
+  /** The rows of this call that have one of these ids, in any order. */
   findOf(client: string, fingerprint: string, ids: readonly string[]): Promise<ApprovalRow[]>;
   /** At most `limit` rows, the newest first, rows of one time by descending id. */
   list(query: ApprovalListQuery): Promise<ApprovalRow[]>;
   /**
-   * Decides a row that is pending and whose time is not over. `conflict`: it is not. A refusal deletes the values of
-   * the call. The `act` is appended as in {@link KeyStore}.
+   * Decides a pending row that has not expired. `conflict`: the row is not pending, or has expired. A refusal deletes
+   * the values of the call. The audit record `act` is appended as in {@link KeyStore}.
    */
   decide(id: string, decision: ApprovalDecision, act?: AuditBatch): Promise<Change>;
   /**
-   * Uses an approved row of this call whose time is not over. True: this attempt has it, and no other attempt gets it,
-   * even at the same moment or after a power loss.
+   * Uses an approved row of this call that has not expired. True: this attempt has the approval, and no other attempt
+   * gets it, even at the same moment or after a power loss.
    */
   claim(
     claim: Pick<ApprovalRow, 'id' | 'client' | 'fingerprint'> & { attempt: string; now: number },
   ): Promise<boolean>;
   /**
-   * Makes the row approved again if this attempt has used it. It stays used if the same call was asked for again since,
-   * or has an open row: the call could otherwise run twice.
+   * Makes the row approved again if this attempt has used it. The row stays used if the same call was requested again
+   * since, or has an open row: the call could otherwise run twice.
    */
   release(id: string, attempt: string): Promise<void>;
   /**
-   * Deletes the values of rows whose time is over by `now`, and removes rows whose time was over by `removeBefore`: of
-   * each at most `limit`. Returns the larger of the two numbers.
+   * Deletes the values of rows that have expired by `now`, and removes rows that had expired by `removeBefore`: of each
+   * at most `limit`. Returns the larger of the two numbers.
    */
   prune(now: number, removeBefore: number, limit: number): Promise<number>;
 }

@@ -45,15 +45,15 @@ export interface AuditFilters {
 }
 
 export interface AuditSearch {
-  /** Only rows before this number; null: from the newest. */
+  /** Only rows before this number; null: begins with the newest row. */
   beforeSeq: number | null;
   since?: number | undefined;
   until?: number | undefined;
   filters: AuditFilters;
-  /** Only records that have the member `outcome`, with another value than these, at least one. */
+  /** Only records with a member `outcome` whose value is none of these. Has at least one value. */
   exceptOutcomes?: readonly string[] | undefined;
   limit: number;
-  /** Maximum number of rows that the search reads. Bounds its time. */
+  /** Maximum number of rows that the search reads, which limits its time. */
   scanMax: number;
 }
 
@@ -81,8 +81,11 @@ export interface AuditStore {
    * row with this information is missing. Nothing can then be appended or pruned.
    */
   readHead(): Promise<AuditPosition | null>;
-  /** The last row that retention removed; `seq` 0 and zero bytes if there was none. Null: as for the head. */
+  /** The last row that retention removed; `seq` 0 and zero bytes if there was none. Null: as in `readHead`. */
   readFloor(): Promise<AuditPosition | null>;
-  /** Removes the oldest rows, at most `limit`, up to the first that is not before this time. Returns their number. */
+  /**
+   * Removes rows from the oldest on, at most `limit`, up to the first that is not before this time. Returns the number
+   * of removed rows.
+   */
   prune(before: number, limit: number): Promise<number>;
 }

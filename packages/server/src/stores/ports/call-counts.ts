@@ -2,7 +2,7 @@
 
 /** Calls of a client in one calendar month (UTC). */
 export interface CallCount {
-  /** `2026-11`. */
+  /** Such as `2026-11`. */
   readonly month: string;
   readonly clientId: string;
   readonly calls: number;

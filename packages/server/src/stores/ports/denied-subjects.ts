@@ -10,13 +10,13 @@ export interface DeniedSubject {
   readonly deniedAt: number;
 }
 
-/** An `act` is appended to the audit as in {@link KeyStore}. */
+/** The audit record `act` is appended as in {@link KeyStore}. */
 export interface DeniedSubjectStore {
-  /** False if it was denied already: it keeps its time. */
+  /** False if the subject was denied already: its `deniedAt` stays. */
   deny(subject: DeniedSubject, act?: AuditBatch): Promise<boolean>;
-  /** False if it is not denied. */
+  /** False if the subject is not denied. */
   allow(id: string, act?: AuditBatch): Promise<boolean>;
   find(id: string): Promise<DeniedSubject | null>;
-  /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: from the first. */
+  /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: begins with the first. */
   list(after: string | null, limit: number): Promise<DeniedSubject[]>;
 }

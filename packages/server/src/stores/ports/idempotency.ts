@@ -4,14 +4,14 @@
 export interface IdempotencyRow {
   /** Hash of the call. */
   readonly fingerprint: string;
-  /** `outcome_unknown`: the attempt did not complete in its time, or was marked so. */
+  /** `outcome_unknown`: the attempt did not complete in time, or `markUnknown` was called for it. */
   readonly state: 'running' | 'outcome_unknown' | 'done';
-  /** Sealed; null if the call is not done, or its answer was not stored. */
+  /** The answer, sealed; null if the call is not done, or its answer was not stored. */
   readonly answer: Uint8Array | null;
 }
 
 export interface IdempotencyClaim {
-  /** Hash of client, key and position in the batch. */
+  /** Hash of the client, the idempotency key and the position in the batch. */
   readonly id: string;
   /** Id of the client key. */
   readonly client: string;
@@ -24,7 +24,7 @@ export interface IdempotencyClaim {
   readonly expiresInMs: number;
 }
 
-/** Totals of one client key. */
+/** Totals of the idempotency keys of one client key. */
 export interface IdempotencyUse {
   /** Number of idempotency keys, completed or not. */
   keys: number;
@@ -36,22 +36,22 @@ export interface IdempotencyStore {
   find(id: string): Promise<IdempotencyRow | null>;
   /**
    * Null: this attempt has the claim, and no other attempt gets it, even at the same moment or after a power loss.
-   * Otherwise the row of the attempt that has it.
+   * Otherwise returns the row of the attempt that has the claim.
    */
   claim(claim: IdempotencyClaim): Promise<IdempotencyRow | null>;
   /**
-   * The attempt counts as running for this time from now. This method and the next three do nothing if the attempt does
-   * not have the claim, or has completed.
+   * From now on, the attempt counts as running for `runsForMs`. This method and the next three do nothing if the
+   * attempt does not have the claim, or has completed.
    */
   extend(id: string, attempt: string, runsForMs: number): Promise<void>;
-  /** The call is done. Null: its answer is not stored. */
+  /** Marks the call as done. `answer` null: the answer is not stored. */
   complete(id: string, attempt: string, answer: Uint8Array | null, expiresInMs: number): Promise<void>;
-  /** The outcome of the attempt is unknown. */
+  /** Marks the outcome of the attempt as unknown. */
   markUnknown(id: string, attempt: string): Promise<void>;
-  /** Removes the claim: the next attempt may run. */
+  /** Removes the claim, so that the next attempt may run. */
   release(id: string, attempt: string): Promise<void>;
-  /** Expired rows may count for up to an hour longer. */
+  /** Counts the rows of a client. Expired rows may count for up to an hour longer. */
   measure(client: string): Promise<IdempotencyUse>;
-  /** Removes expired rows, at most `limit`. Returns their number. */
+  /** Removes at most `limit` expired rows. Returns their number. */
   prune(limit: number): Promise<number>;
 }

@@ -11,28 +11,28 @@ export interface StoredInstance {
   readonly name: string;
   /** Name of the master key that seals its secrets. */
   readonly masterKeyId: string;
-  /** JSON text of everything else, with the sealed secrets. Only instances/ knows its shape. */
+  /** JSON text of all other members, with the sealed secrets. Only instances/ knows its shape. */
   readonly body: string;
   /** Starts at 1. Each `replace` adds 1. */
   readonly version: number;
 }
 
 export interface InstanceListQuery {
-  /** The last name of the page before; null: from the first. */
+  /** The last name of the page before; null: begins with the first. */
   after: string | null;
   limit: number;
-  /** Part of the name or of the text of the body. Case of ASCII letters is ignored. */
+  /** Text that the name or the body contains. Case of ASCII letters is ignored. */
   search?: string | undefined;
 }
 
-/** An `act` is appended to the audit as in {@link KeyStore}. */
+/** The audit record `act` is appended as in {@link KeyStore}. */
 export interface InstanceStore {
   /** `conflict`: the name is taken. */
   insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Promise<Exclude<Change, 'missing'>>;
   findByName(name: string): Promise<StoredInstance | null>;
   /** At most `limit` instances, ordered by the code points of their names. */
   list(query: InstanceListQuery): Promise<StoredInstance[]>;
-  /** Replaces these members if the row still has this version. */
+  /** Replaces master key and body if the row still has this version. */
   replace(
     id: string,
     version: number,

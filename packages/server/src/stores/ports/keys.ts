@@ -5,7 +5,7 @@ import type { Change } from './change.ts';
 /** The public part of a client key. Times are milliseconds since 1970. */
 export interface KeyRecord {
   readonly id: string;
-  /** Id of the first key of its rotations, the same for all keys of one client. Its own id if it replaces none. */
+  /** Id of the first key in the chain of rotations, the same for all keys of one client. The own id of a first key. */
   readonly clientId: string;
   readonly name: string;
   /** JSON text of the policy; null: no policy. */
@@ -28,7 +28,7 @@ export interface StoredKey extends KeyRecord {
   readonly secretHash: Uint8Array;
 }
 
-/** A key that ends, and whether a key of its client works longer. */
+/** A key that expires soon, and whether another key of its client works longer. */
 export interface EndingKey extends KeyRecord {
   readonly expiresAt: number;
   readonly isReplaced: boolean;
@@ -41,24 +41,24 @@ export interface KeyRotation {
   readonly successor: StoredKey;
 }
 
-/** `successorId`: an earlier successor, neither revoked nor expired. */
+/** `successorId`: the key already has a successor, which is neither revoked nor expired. */
 export type RotationResult = Change | { readonly successorId: string };
 
 export type KeyName = Pick<KeyRecord, 'id' | 'name'>;
 
 export interface KeyListQuery {
-  /** The last key of the page before; null: from the first. */
+  /** The last key of the page before; null: begins with the first. */
   after: Pick<KeyRecord, 'createdAt' | 'id'> | null;
   limit: number;
   /** State of the keys at `now`. Left out: all keys. */
   state?: { is: 'active' | 'expired' | 'revoked'; now: number } | undefined;
-  /** Part of the id or the name. Case of ASCII letters is ignored. */
+  /** Text that the id or the name contains. Case of ASCII letters is ignored. */
   search?: string | undefined;
-  /** The whole name. */
+  /** The exact name. */
   name?: string | undefined;
 }
 
-/** A method with an `act` appends it to the audit in the transaction of the change, and only if it changes a row. */
+/** Methods append the audit record `act` in the transaction of the change, and only if a row changes. */
 export interface KeyStore {
   /** Fails if the id is taken. */
   insert(key: StoredKey, act?: AuditBatch): Promise<void>;
@@ -81,11 +81,13 @@ export interface KeyStore {
   /** False if there is no such key. A key that is already revoked keeps its time of revocation and its version. */
   revoke(id: string, revokedAt: number, act?: AuditBatch): Promise<boolean>;
   /**
-   * Changes the expiry of a key and inserts its successor, both or neither. A key has one working successor at a time.
+   * Changes the expiry of a key and inserts its successor, or does neither. A key has one working successor at a time.
    */
   rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Promise<RotationResult>;
-  /** Moves `lastUsedAt` of these ids forward, never back. Skips unknown ids. Watchers are not notified. */
+  /**
+   * Sets `lastUsedAt` of these ids to later times, never to earlier ones. Skips unknown ids. Watchers are not notified.
+   */
   touch(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** Stores the candidate if it is the first, and returns the first: one secret for all processes. */
+  /** Stores the candidate if no secret is stored, and returns the stored secret: all processes get the same one. */
   getOrCreateHashSecret(candidate: Uint8Array): Promise<Uint8Array>;
 }

@@ -12,19 +12,19 @@ export interface StatisticsRow {
 
 export interface StatisticsQuery {
   step: StatisticsRow['step'];
-  /** Periods that start in this range; `until` is excluded. */
+  /** Only periods that start at or after `since` and before `until`. */
   since: number;
   until: number;
-  /** The last row of the page before; null: from the first. */
+  /** The last row of the page before; null: begins with the first. */
   after: Pick<StatisticsRow, 'startsAt' | 'process'> | null;
   limit: number;
 }
 
 export interface StatisticsStore {
-  /** Stores the rows. A row replaces that of the same step, start and process. */
+  /** Stores the rows. A row replaces the stored row of the same step, start and process. */
   put(rows: readonly StatisticsRow[]): Promise<void>;
-  /** At most `limit` rows, ordered by start, rows of one start by the code points of their processes. */
+  /** At most `limit` rows, ordered by start, then by the code points of the process. */
   list(query: StatisticsQuery): Promise<StatisticsRow[]>;
-  /** Removes rows of this step that start before this time, at most `limit`. Returns their number. */
+  /** Removes at most `limit` rows of this step that start before this time. Returns their number. */
   prune(step: StatisticsRow['step'], before: number, limit: number): Promise<number>;
 }

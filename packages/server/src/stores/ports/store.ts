@@ -16,11 +16,11 @@ import type { SubscriptionStore } from './subscriptions.ts';
 /** A change that this or another process made. */
 export interface StoreChange {
   kind: 'key' | 'instance' | 'subject' | 'subscription';
-  /** Id of the key, name of the instance, id of the subject, id of the subscription. */
+  /** The id of the key, subject or subscription, or the name of the instance. */
   id: string;
 }
 
-/** Called within a second of every change by any process. Null: anything may have changed. */
+/** Called within a second after each change by any process. Null: any row may have changed. */
 export type ChangeListener = (change: StoreChange | null) => void;
 
 export interface Store {
@@ -37,11 +37,9 @@ export interface Store {
   readonly subscriptions: SubscriptionStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
-  /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */
+  /** False while changes of other processes may be missed. Later, listeners get the missed changes, or null. */
   readonly isWatching: boolean;
-  /**
-   * Why changes cannot be written at present, for operators; null: they can, as far as is known. Names no file or host.
-   */
+  /** Reason for operators why changes cannot be written; null: they can, as far as is known. Names no file or host. */
   readonly trouble: string | null;
   /** Number of statements that were cancelled because they took too long. Left out: the engine cancels none. */
   readonly statementsGivenUp?: number;
@@ -51,13 +49,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A store that was just opened. */
+/** A store, with the migration that opening it made. */
 export interface OpenedStore extends Store {
   /** Version of the schema before and after opening. Left out: the store has no schema versions. */
   readonly migration?: { readonly from: number; readonly to: number };
 }
 
-/** A store that was looked for, and neither opened nor created. */
+/** The result of a check whether a store exists. The store is neither opened nor created. */
 export interface FoundStore {
   /** As {@link Store.label}. */
   readonly label: string;

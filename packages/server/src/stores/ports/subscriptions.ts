@@ -16,29 +16,29 @@ export interface SubscriptionDefinition {
 
 export interface StoredSubscription extends SubscriptionDefinition {
   readonly state: 'active' | 'paused' | 'disabled';
-  /** Why it is paused or disabled; null while it is active. */
+  /** Reason why the subscription is paused or disabled; null while it is active. */
   readonly reason: string | null;
   /** Starts at 1. Each change of body or state adds 1. */
   readonly version: number;
-  /** When its changes were read last; null: never. */
+  /** Time of the last reading of its changes; null: never. */
   readonly readAt: number | null;
-  /** Why its changes cannot be read at present; null: they can, as far as is known. */
+  /** Reason why its changes cannot be read now; null: they can, as far as is known. */
   readonly problem: string | null;
-  /** Consecutive attempts that its receiver did not take. */
+  /** Number of consecutive attempts that failed. */
   readonly failures: number;
-  /** The first of these attempts; null if there is none. */
+  /** Time of the first of these failed attempts; null if there is none. */
   readonly failingSince: number | null;
-  /** Nothing is sent before; null: no attempt failed. */
+  /** Nothing is sent before this time; null: no attempt failed. */
   readonly retryAt: number | null;
   readonly lastFailure: string | null;
-  /** When the receiver took a delivery last; null: never. */
+  /** Time of the last successful delivery; null: never. */
   readonly deliveredAt: number | null;
 }
 
-/** What the next reading of a subscription needs. */
+/** State from which the next reading of a subscription continues. */
 export interface SubscriptionProgress {
   readonly subscription: StoredSubscription;
-  /** JSON text of the position; null: nothing was read yet. Only subscriptions/ knows its shape. */
+  /** JSON text of the position up to which changes were read; null: none were. Only subscriptions/ knows its shape. */
   readonly progress: string | null;
   /** Each commit of a reading adds 1. */
   readonly progressVersion: number;
@@ -49,7 +49,7 @@ export interface SubscriptionProgress {
 export interface NewDelivery {
   /** The `webhook-id`. Unique. */
   readonly id: string;
-  /** The record that it is about. Deliveries of one record are sent in order, one at a time. */
+  /** The record that the delivery is about. Deliveries of one record are sent in order, one at a time. */
   readonly record: string;
   readonly type: string;
   /** The body of the request. */
@@ -59,18 +59,18 @@ export interface NewDelivery {
 export interface Reading {
   readonly progress: string;
   readonly now: number;
-  /** In the order of their changes, at most one for each record. */
+  /** Deliveries in the order of their changes, at most one for each record. */
   readonly deliveries: readonly NewDelivery[];
 }
 
 export interface ReadingNote {
   readonly id: string;
   readonly at: number;
-  /** Why changes could not be read; null: they were read. */
+  /** Reason why changes could not be read; null: they were read. */
   readonly problem: string | null;
 }
 
-/** `merged`: a newer delivery of the same record replaced it before it was delivered. `failed`: given up. */
+/** `merged`: a newer delivery of the same record replaced this one before it was delivered. `failed`: given up. */
 export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'merged';
 
 /** A delivery, without its body. */
@@ -78,12 +78,12 @@ export interface DeliveryRecord {
   /** Ascending in the order of changes. */
   readonly seq: number;
   readonly id: string;
-  /** Null: it is about no record. */
+  /** The record that the delivery is about; null: none. */
   readonly record: string | null;
   readonly type: string;
   readonly state: DeliveryState;
   readonly attempts: number;
-  /** When it is due; null once it has ended. */
+  /** Time at which the delivery is due; null once it has ended. */
   readonly nextAt: number | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
@@ -98,7 +98,9 @@ export interface ClaimedDelivery extends Pick<DeliveryRecord, 'seq' | 'id' | 're
   readonly body: string;
 }
 
-/** Deliveries of one subscription, each of another record, that this attempt sends. `attempts` counts it already. */
+/**
+ * Deliveries of one subscription, each of another record, that this attempt sends. `attempts` includes this attempt.
+ */
 export interface DeliveryBatch {
   readonly subscription: StoredSubscription;
   readonly deliveries: readonly ClaimedDelivery[];
@@ -106,31 +108,31 @@ export interface DeliveryBatch {
 
 export interface DeliveryClaim {
   readonly now: number;
-  /** The claim ends then, and the deliveries are due again, unless their attempts were recorded. */
+  /** End of the claim. The deliveries are then due again, unless their attempts were recorded. */
   readonly endsAt: number;
   /** Unique for the claim. */
   readonly claim: string;
-  /** Only subscriptions whose receiver took the last delivery, or only the others. */
+  /** `working`: only subscriptions whose receiver took the last delivery. `failing`: only other ones. */
   readonly receivers: 'working' | 'failing';
   readonly subscriptionsMax: number;
-  /** Maximum of one subscription. One while its receiver fails. */
+  /** Maximum number of deliveries of one subscription. One while its receiver fails. */
   readonly deliveriesMax: number;
-  /** Subscriptions that this process is working on. */
+  /** Ids of subscriptions that this process is working on. */
   readonly except: readonly string[];
 }
 
-/** The longest waits that the rules for deliveries allow. */
+/** Maximum waits by the rules for deliveries. */
 export interface WaitLimits {
   readonly now: number;
-  /** A delivery that is being sent, or that was never tried, waits this long at most. */
+  /** Maximum wait of a delivery that is being sent, or was never tried. */
   readonly claimMs: number;
-  /** A delivery that is tried again, and a receiver that fails, wait this long at most. */
+  /** Maximum wait before a retry of a delivery, or of a receiver that fails. */
   readonly retryMs: number;
 }
 
 /** The outcome of one attempt. */
 export interface DeliveryResult extends Pick<DeliveryRecord, 'id' | 'status' | 'failure' | 'durationMs'> {
-  /** `waiting`: it is tried again at `nextAt`. */
+  /** `waiting`: the delivery is tried again at `nextAt`. */
   readonly state: 'delivered' | 'waiting' | 'failed';
   readonly nextAt: number;
 }
@@ -139,39 +141,39 @@ export interface AttemptOutcome
   extends Pick<StoredSubscription, 'failures' | 'failingSince' | 'retryAt' | 'lastFailure' | 'deliveredAt'> {
   readonly now: number;
   readonly results: readonly DeliveryResult[];
-  /** True: all waiting deliveries are due now, because the receiver works again. */
+  /** True: makes all waiting deliveries due now, because the receiver works again. */
   readonly wakesAll: boolean;
-  /** The subscription is disabled, for this reason; null: it stays as it is. */
+  /** Disables the subscription for this reason; null: its state does not change. */
   readonly disables: string | null;
 }
 
 export interface SubscriptionListQuery {
-  /** The last name of the page before; null: from the first. */
+  /** The last name of the page before; null: begins with the first. */
   after: string | null;
   limit: number;
   state?: StoredSubscription['state'] | undefined;
-  /** Part of the name or of the text of the body. Case of ASCII letters is ignored. */
+  /** Text that the name or the body contains. Case of ASCII letters is ignored. */
   search?: string | undefined;
 }
 
 export interface DeliveryListQuery {
-  /** Only deliveries before this number; null: from the newest. */
+  /** Only deliveries whose `seq` is below this; null: begins with the newest. */
   beforeSeq: number | null;
   limit: number;
   state?: DeliveryState | undefined;
 }
 
-/** Numbers of a subscription for metrics. */
+/** Figures of a subscription for metrics. */
 export interface SubscriptionBacklog
   extends Pick<StoredSubscription, 'name' | 'state' | 'failures' | 'problem'> {
   readonly waiting: number;
-  /** Creation of the oldest waiting delivery; null if none waits. */
+  /** Creation time of the oldest waiting delivery; null if none waits. */
   readonly oldestAt: number | null;
 }
 
 /**
- * Subscriptions, and the deliveries that their changes cause: an outbox and its log. An `act` is appended as in
- * {@link KeyStore}. Methods without an act are those of the process that works the subscriptions.
+ * Subscriptions, and the deliveries that their changes cause: an outbox and its log. The audit record `act` is appended
+ * as in {@link KeyStore}. Methods without `act` are for the process that reads changes and sends deliveries.
  */
 export interface SubscriptionStore {
   /** `conflict`: the name is taken. `full`: there are `max` subscriptions. */
@@ -183,50 +185,53 @@ export interface SubscriptionStore {
   findByName(name: string): Promise<StoredSubscription | null>;
   /** At most `limit` subscriptions, ordered by the code points of their names. */
   list(query: SubscriptionListQuery): Promise<StoredSubscription[]>;
-  /** Ids of all active subscriptions, with the name. At most `limit`, in any order. */
+  /** At most `limit` active subscriptions, in any order. */
   listActive(limit: number): Promise<Pick<StoredSubscription, 'id' | 'name' | 'body'>[]>;
-  /** Replaces the body if the row still has this version. `restarts`: the position of its reads is forgotten. */
+  /** Replaces the body if the row still has this version. `restarts`: forgets the position of its readings. */
   replace(
     id: string,
     version: number,
     next: { readonly body: string; readonly restarts: boolean },
     act?: AuditBatch,
   ): Promise<Change>;
-  /** Becoming active forgets the failures of the receiver, and makes waiting deliveries due now. */
+  /** The state `active` resets the failures of the receiver, and makes waiting deliveries due now. */
   setState(
     id: string,
     version: number,
     next: Pick<StoredSubscription, 'state' | 'reason'> & { readonly now: number },
     act?: AuditBatch,
   ): Promise<Change>;
-  /** Its deliveries are not sent any more, and removed by `prune`. */
+  /** Removes a subscription. Its deliveries are not sent any more; `prune` removes them. */
   remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
 
   /** Null: there is no such subscription. */
   readProgress(id: string, waitingMax: number): Promise<SubscriptionProgress | null>;
   /**
    * Stores the new position and the deliveries, all or nothing. A delivery replaces a waiting one of the same record
-   * that is not being sent, and keeps its number of attempts and its time. False: the position has changed since, or
-   * the subscription is not active. Nothing was stored then.
+   * that is not being sent, and takes over its number of attempts and its due time. False, and nothing is stored: the
+   * position has changed since, or the subscription is not active.
    */
   commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
-  /** Records readings that found nothing to store. */
+  /** Records readings that found no change to store, or failed. */
   noteReadings(notes: readonly ReadingNote[]): Promise<void>;
 
-  /** When the first waiting delivery of an active subscription is due, `except` of these ones; null: none waits. */
+  /**
+   * Time at which the first waiting delivery of an active subscription is due; null: none waits. Ignores subscriptions
+   * in `except`.
+   */
   findNextDue(except: readonly string[]): Promise<number | null>;
   /**
    * Claims deliveries that are due. No other claim gets them until this one ends, even at the same moment. A delivery
-   * is not claimed while an older one of its record waits.
+   * is not claimed while an older delivery of its record waits.
    */
   claimDeliveries(claim: DeliveryClaim): Promise<DeliveryBatch[]>;
-  /** Records the attempts of a claim. Results of deliveries that another claim has by now are ignored. */
+  /** Records the attempts of a claim. Ignores results of deliveries that another claim has taken over. */
   recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Promise<void>;
-  /** The clock was set back by `ms`: waits of deliveries that end after this time end so much earlier. */
+  /** Call this after the clock was set back by `ms`: a wait that ends after `after` ends `ms` earlier. */
   advanceWaits(after: number, ms: number): Promise<void>;
-  /** Shortens longer waits of deliveries, which a clock that was set back leaves behind. */
+  /** Shortens waits beyond these limits, which remain after a clock was set back. */
   limitWaits(limits: WaitLimits): Promise<void>;
-  /** Adds a delivery about no record that has ended already: a ping. It tells what it found about the receiver. */
+  /** Logs a ping: a delivery about no record that has already ended. Its result updates the state of the receiver. */
   logDelivery(
     id: string,
     delivery: Omit<NewDelivery, 'record'> & Omit<DeliveryResult, 'nextAt' | 'id'>,
@@ -234,20 +239,22 @@ export interface SubscriptionStore {
     act?: AuditBatch,
   ): Promise<void>;
 
-  /** The newest first. */
+  /** Lists deliveries, the newest first. */
   listDeliveries(id: string, query: DeliveryListQuery): Promise<DeliveryRecord[]>;
   /**
-   * Makes an ended delivery due again. `missing`: the subscription has no such delivery. `conflict`: it waits already,
-   * it is about no record, or a newer delivery of its record exists.
+   * Makes an ended delivery due again. `missing`: the subscription has no such delivery. `conflict`: the delivery waits
+   * already, is about no record, or a newer delivery of its record exists.
    */
   replay(id: string, delivery: string, now: number, act?: AuditBatch): Promise<Change>;
-  /** The same for the newest delivery of each record since this time. Returns their number. */
+  /**
+   * Makes the newest delivery of each record since this time due again, as `replay`. Returns the number of deliveries.
+   */
   replaySince(id: string, since: number, now: number, act?: AuditBatch): Promise<number>;
-  /** The backlogs with the oldest waiting delivery come first. */
+  /** At most `limit` backlogs. Those with the oldest waiting delivery come first. */
   measure(limit: number): Promise<SubscriptionBacklog[]>;
   /**
-   * Removes ended deliveries that ended before this time, all but the newest `keptMax` ended ones of each subscription,
-   * and those of subscriptions that were removed: at most about `limit`. Returns their number.
+   * Removes deliveries that ended before `before`, ended deliveries beyond the newest `keptMax` of each subscription,
+   * and deliveries of removed subscriptions: at most about `limit`. Returns their number.
    */
   prune(before: number, keptMax: number, limit: number): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a change in PostgreSQL and appends the record of the administrative act, both or neither. If the answer to the
- * commit does not arrive, it checks for the record, which shows whether both were committed.
+ * Makes a change in PostgreSQL and appends its audit record, both or neither. If the answer to the commit does not
+ * arrive, it looks for the record, which shows whether both were committed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditBatch, AuditPosition } from '../ports/audit.ts';
@@ -36,7 +36,7 @@ export async function transactWithAct<Result>(
   }
 }
 
-/** Throws `error` if it cannot be determined. */
+/** Whether the transaction was committed. Throws `error` if this cannot be determined. */
 async function isCommitted(
   database: Database,
   end: AuditPosition,

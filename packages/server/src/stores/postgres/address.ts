@@ -64,9 +64,9 @@ export function readPostgresAddress(text: string): PostgresAddress {
 }
 
 /**
- * Names and meanings are those of libpq, with two exceptions. `require` verifies the certificate as `verify-full` does;
- * libpq accepts any certificate, which lets an attacker in between read everything. Without a mode, only connections to
- * this machine are unencrypted. The `require` of libpq is `no-verify` here.
+ * Names and meanings of the modes are those of libpq, with two exceptions. `require` verifies the certificate as
+ * `verify-full` does; libpq accepts any certificate, which lets an attacker in between read everything. Without a mode,
+ * only connections to this machine are unencrypted. The `require` of libpq is `no-verify` here.
  */
 function readTls(
   host: string,

@@ -26,7 +26,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   test('callers that repeat a call, or have too many that wait, occupy no connections of the store', async () => {
     const first = await store.approvals.ask(buildRequest('first'), BOUNDS);
     await schema.query(`SELECT pg_advisory_lock(${LOCK})`);
-    // More than the store has connections.
+    // More calls than the store has connections.
     const repeated = Array.from({ length: 50 }, () => store.approvals.ask(buildRequest('first'), BOUNDS));
     const further = Array.from({ length: 50 }, (_, at) =>
       store.approvals.ask(buildRequest(`further ${at}`), BOUNDS),

@@ -13,7 +13,7 @@ import { readCode } from './failures.ts';
 import type { Database } from './statements.ts';
 
 const COLUMNS = 'seq, at, record, hash';
-/** A writer repeats a failed batch before it appends the next one. */
+/** Small, because a writer repeats a failed batch before it appends the next one. */
 const ATTEMPTS_MAX = 100;
 
 /**
@@ -114,7 +114,9 @@ export function createPostgresAudit(database: Database): AuditStore {
   };
 }
 
-/** Whether the transaction that appended this row was committed. It has ended once the head can be locked. */
+/**
+ * Whether the transaction that appended this row was committed. The transaction has ended once the head can be locked.
+ */
 export async function isAppended(statements: Statements, { seq, hash }: AuditPosition): Promise<boolean> {
   await lockHead(statements);
   const rows = await statements.query('SELECT FROM audit WHERE seq = $1 AND hash = $2', [seq, hash]);
@@ -168,7 +170,7 @@ function bound(column: string): string {
   return `greatest(least(${column}, ${SEQ_MAX}), ${-SEQ_MAX})`;
 }
 
-/** A record that PostgreSQL cannot search: it is not JSON (class 22), or is nested too deeply (class 54). */
+/** Whether PostgreSQL cannot search a record: it is not JSON (class 22), or is nested too deeply (class 54). */
 function isUnsearchable(error: unknown): boolean {
   return error instanceof StoreError && /^(22|54)/.test(readCode(error.cause) ?? '');
 }

@@ -13,17 +13,17 @@ import { openPostgresStore } from './store.ts';
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const SECOND_MS = 1000;
 const STEP_MS = 20;
-/** Enough for a wait whose time is over to end, and for a connection that is refused at once to be given up. */
+/** Enough turns for a wait whose time is over to end, and for a connection that is refused at once to be given up. */
 const TURNS = 20;
-/** More than the pauses between attempts need to become as long as they get. */
+/** Longer than the pauses between attempts take to reach their maximum. */
 const AWAY_SECONDS = 10;
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let wire: Wire;
-  /** Connected through the wire. */
+  /** Connected to the server through `wire`. */
   let store: Store;
-  /** Connected directly. */
+  /** Connected to the server directly. */
   let other: Store;
   let told: (StoreChange | null)[];
 
@@ -113,11 +113,11 @@ describe.skipIf(SERVER_URL === '')('on a clock that the test advances', () => {
   let wire: Wire;
   let told: (StoreChange | null)[];
   let feed: Awaited<ReturnType<typeof openChangeFeed>>;
-  /** Connections that the feed has asked for. */
+  /** Number of connections that the feed has opened. */
   let attempts: number;
   /** How often the feed noticed that a connection is dead. */
   let losses: number;
-  /** Connections fail at once, and not after a time that depends on the machine. */
+  /** True: connections fail at once, and not after a time that depends on the machine. */
   let isAway: boolean;
 
   beforeEach(async () => {
@@ -142,7 +142,7 @@ describe.skipIf(SERVER_URL === '')('on a clock that the test advances', () => {
     await schema.drop();
   });
 
-  /** Like `expect.poll`, which would move the clock. */
+  /** Like `expect.poll`, but does not advance the clock. */
   const waitUntil = async (holds: () => boolean) => {
     while (!holds()) await passTurns();
   };
@@ -158,7 +158,7 @@ describe.skipIf(SERVER_URL === '')('on a clock that the test advances', () => {
     wire.lose();
     expect(feed.isWatching).toBe(true);
     await advance(SECOND_MS);
-    // The server answers in real time, so that the new connection may be there already.
+    // The server answers in real time, so the new connection may already exist.
     expect(losses).toBe(1);
     expect(attempts).toBe(2);
     await waitUntil(() => told.length > 0);

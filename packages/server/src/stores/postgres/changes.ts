@@ -10,7 +10,7 @@ import { StoreError } from '../store-error.ts';
 import { endInTime } from './connection-pool.ts';
 
 const HEARTBEAT_MS = 400;
-/** Together with the interval less than a second: the maximum time for which a revocation may be missed. */
+/** With the interval of heartbeats, less than a second: the time for which a revocation may be missed. */
 const HEARTBEAT_TIMEOUT_MS = 500;
 const LISTEN_TIMEOUT_MS = 1000;
 const RETRY_MIN_MS = 100;
@@ -20,13 +20,13 @@ export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
   close(): Promise<void>;
 }
 
-/** Told about each connection that died, and about each one after it. */
+/** Notified of each connection that died, and of each new connection after it. */
 export interface ConnectionListener {
   lost(): void;
   found(): void;
 }
 
-/** Resolves when it listens. */
+/** Resolves when the feed listens. */
 export async function openChangeFeed(
   config: pg.ClientConfig,
   { lost, found }: ConnectionListener,
@@ -37,7 +37,7 @@ export async function openChangeFeed(
   };
   let connection: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
-  /** The backend that listens. A pooler in transaction mode may give the connection another one. */
+  /** Process id of the backend that listens. A pooler in transaction mode may give the connection another backend. */
   let backend = 0;
   let isWatching = false;
   let isClosed = false;
@@ -121,8 +121,8 @@ async function readBackend(client: pg.Client): Promise<number> {
 }
 
 /**
- * In transaction mode a pooler gives a backend to each transaction. The one that listens would tell others,
- * or nobody, and changes of keys would be missed. Without a pooler, nothing is asked.
+ * Throws if the connection goes through a pooler in transaction mode, which gives a backend to each transaction.
+ * Notices of changes would then reach other clients, or none. Without a pooler, no query is made.
  */
 async function refuseTransactionMode(
   client: pg.Client & { processID?: number | null },
@@ -134,7 +134,7 @@ async function refuseTransactionMode(
   other.on('error', () => {});
   try {
     await other.connect();
-    // It now has the backend that was used last, if nobody else may keep that.
+    // This connection now has the backend that was used last, if the pooler lends that to other clients.
     await other.query('BEGIN');
     await other.query('SELECT 1');
     if ((await readBackend(client)) !== pid) throw new StoreError(TRANSACTION_MODE);

@@ -14,9 +14,9 @@ const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let wire: Wire;
-  /** Connected through the wire. */
+  /** Connected to the server through `wire`. */
   let store: Store;
-  /** Connected directly. */
+  /** Connected to the server directly. */
   let other: Store;
 
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 /**
  * The pool of connections to PostgreSQL, with the time limits of statements. A statement that takes too long is
- * cancelled. If it does not end then, it keeps its place in the pool. The number of backends is therefore bounded,
- * whatever the server does.
+ * cancelled. A statement that does not end even then keeps its place in the pool. The number of backends is therefore
+ * bounded, whatever the server does.
  */
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
@@ -11,13 +11,16 @@ import { watchStuckConnections } from './stuck-connections.ts';
 
 const CONNECTIONS_MAX = 10;
 const STATEMENT_TIMEOUT_MS = 5000;
-/** For a server that disappeared silently, and for commits, which the server's own limit does not end. */
+/**
+ * Limit for an answer: for a server that disappeared silently, and for commits, which the limit in the server does not
+ * end.
+ */
 const ANSWER_TIMEOUT_MS = 6000;
-/** Time for a cancelled statement to end. After that the connection is given up. */
+/** Time for a cancelled statement to end. After this time the connection is given up. */
 const CANCEL_TIMEOUT_MS = 2000;
 /** A replica that is suspended within a transaction would block the others at the rows that it locked. */
 const IDLE_IN_TRANSACTION_MS = 5000;
-/** If every connection has waited longer for an answer, new statements are refused at once. */
+/** If every connection has waited longer than this for an answer, new statements are refused at once. */
 const STUCK_MS = 1000;
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -44,7 +47,7 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
     types: { getTypeParser },
   });
   const clients = new Set<pg.Client>();
-  /** Since when each connection has waited for an answer. */
+  /** Time since which each connection has waited for an answer. */
   const waitingSince = new Map<pg.PoolClient, number>();
   const stuck = watchStuckConnections(config);
   pool.on('connect', (client) => {
@@ -107,7 +110,8 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
 }
 
 /**
- * Waits for a regular end. After that it calls `beforeCut`, and closes connections on which the server does not answer.
+ * Waits for a regular end. If it takes too long, calls `beforeCut`, and closes connections on which the server does not
+ * answer.
  */
 export async function endInTime(
   ended: Promise<void>,
@@ -127,6 +131,6 @@ async function isSettledIn(settled: Promise<unknown>, timeoutMs: number): Promis
   return (await waitFor(settled, { timeoutMs })) !== TIMED_OUT;
 }
 
-/** Reads `bigint` as a number, which holds every time and count here. The driver returns text. */
+/** Reads `bigint`, which the driver returns as text, as a number: every time and count here fits into one. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
   oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);

@@ -27,8 +27,8 @@ export async function createTestSchema(serverUrl: string): Promise<TestSchema> {
 }
 
 /**
- * Returns a function that brings back the rows that all tables of the schema have now. Ids count from 1 again. This
- * takes a tenth of the time of a schema with its tables.
+ * Returns a function that restores the rows that all tables of the schema have now. Ids count from 1 again. This takes
+ * a tenth of the time that creating a schema with its tables takes.
  */
 export async function keepRows({ query }: TestSchema): Promise<() => Promise<void>> {
   const tables = await query('SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');

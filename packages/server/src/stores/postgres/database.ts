@@ -25,7 +25,7 @@ const DIALECT: Dialect = {
   longAgo: "'-infinity'",
   lock: (number) => `SELECT pg_advisory_xact_lock(${number})`,
   isIn: (column, parameter) => `${column} = ANY (${parameter})`,
-  // The collation "C" has no case but that of ASCII letters.
+  // The collation "C" changes the case of ASCII letters only.
   contains: (columns, parameter) =>
     `(${columns.map((column) => `strpos(lower(${column} COLLATE "C"), lower(${parameter} COLLATE "C")) > 0`).join(' OR ')})`,
 };
@@ -50,7 +50,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
   let pool = open();
   let closing: Promise<void> | undefined;
 
-  /** A connection on which work failed is closed: that rolls back, whatever its state. */
+  /** Runs `work` on a connection of the pool. If it fails, the connection is closed: that rolls back in every state. */
   async function useConnection<Result>(
     work: (connection: PooledConnection) => Promise<Result>,
   ): Promise<Result> {
@@ -134,7 +134,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
   return database;
 }
 
-/** Whether the server refused the commit. Errors of a connection or of a shutdown do not prove that. */
+/** Whether the server refused the commit. Errors of the connection or of a shutdown of the server do not prove that. */
 function isCommitRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX');
 }

@@ -4,23 +4,23 @@
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 
-/** Message of the driver, which has no code for this. */
+/** Message of the driver, which has no code for this failure. */
 const TLS_MISSING = 'The server does not support SSL connections';
 
-/** The message names host and database, but not the URL, which may contain a password. */
+/** Throws a {@link StoreError} that names host and database, but not the URL, which may contain a password. */
 export function throwStoreError(label: string, error: unknown): never {
   const reason = describeFailure(error);
   const message = `The store ${label} cannot be used: ${reason ?? readMessage(error)}`;
   throw new StoreError(message, { cause: error, ...(reason === undefined ? {} : { reason }) });
 }
 
-/** For a commit whose answer did not arrive. */
+/** Throws for a commit whose answer did not arrive. */
 export function throwUnknownOutcome(label: string, error: unknown): never {
   const message = `The store ${label} did not say whether it made a change: ${describeFailure(error) ?? readMessage(error)}`;
   throw new UnknownOutcomeError(message, { cause: error });
 }
 
-/** Undefined if the failure is not in the tables below. */
+/** Describes a failure; undefined if it is not in the tables below. */
 export function describeFailure(error: unknown): string | undefined {
   if (error instanceof StoreError) return error.message;
   const known = FAILURES[readCode(error) ?? ''];
@@ -86,7 +86,7 @@ const FAILURES: Record<string, string> = {
     'its certificate is for another name. Take the name that it is for as the host of store.url, or sslmode=verify-ca.',
 };
 
-/** Failures that the driver or a pooler reports only by their text. */
+/** Failures that the driver or a pooler reports only by their messages. */
 const DRIVER_FAILURES: readonly [RegExp, string][] = [
   [
     /unsupported startup parameter/i,

@@ -1,6 +1,4 @@
-/**
- * Promises about statements that hang in a PostgreSQL server: how many backends they may hold, and what callers hear.
- */
+/** Tests of statements that hang in a PostgreSQL server: how many backends they hold, and which errors callers get. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
@@ -11,11 +9,11 @@ import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
 import { openPostgresStore } from './store.ts';
 
-/** As docs/postgresql.md promises. */
+/** The limit that docs/postgresql.md promises. */
 const BACKENDS_MAX = 12;
-/** Size of the pool. */
+/** Maximum number of connections of the pool. */
 const CONNECTIONS = 10;
-/** One for each caller. Callers that change the same row would wait for the row and not for the commit. */
+/** One key for each caller: callers that change the same row would wait for its lock and not for the commit. */
 const IDS = Array.from({ length: 15 }, (_, index) => `k${index}`);
 
 describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing ?? 'found'})`, () => {
@@ -43,7 +41,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
     await admin.query('TRUNCATE client_keys, audit; UPDATE audit_chain SET head_seq = 0, floor_seq = 0');
   });
 
-  /** The name of a missing standby makes every commit hang. */
+  /** Sets the synchronous standby. The name of a missing one makes every commit hang. */
   async function setStandby(name: string): Promise<void> {
     await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
     await admin.query('SELECT pg_reload_conf()');
@@ -75,7 +73,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
       }
     });
     let most = 0;
-    // Until commits were given up in each place of the pool, and others after them.
+    // Waits until a commit was given up in each place of the pool, and one more.
     for (; (store.statementsGivenUp ?? 0) <= CONNECTIONS; await pause())
       most = Math.max(most, await countBackends());
     await setStandby('');
@@ -99,7 +97,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
   });
 
   test('no backends are added to ones that do not end when cancelled', async () => {
-    // They wait for a lock first and are then stopped, so that their own time limits do not run.
+    // The backends wait for a lock first and are then stopped, so that their own time limits do not run.
     const locker = new pg.Client(cluster.url);
     await locker.connect();
     await locker.query('BEGIN; LOCK TABLE client_keys');
@@ -121,7 +119,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
         await expect(touch(store, 'k0', 8)).rejects.toThrow('does not answer');
         await expect((async () => store.probe())()).rejects.toThrow('does not answer');
       });
-      // They are refused at once: no wait ends in so few turns of the event loop.
+      // The calls are refused at once: no wait ends in so few turns of the event loop.
       expect(turns).toBeLessThan(100);
       expect(await countBackends()).toBeLessThanOrEqual(BACKENDS_MAX);
       expect(store.statementsGivenUp).toBe(CONNECTIONS);

@@ -9,8 +9,8 @@ import { readCode } from './failures.ts';
 
 /**
  * Version n of the schema is the result of the first n steps. Texts sort by code point. Triggers notify listeners, so
- * that changes made by hand are reported too. The name of the channel has the number of the schema, because all schemas
- * of a database share the channels.
+ * changes made by hand are reported too. The name of the channel contains the oid of the schema, because all schemas of
+ * a database share their channels.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE secrets (
@@ -120,7 +120,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX approvals_by_call ON approvals (client, fingerprint);
    CREATE INDEX approvals_by_age ON approvals (created_at, id);
    CREATE INDEX approvals_by_expiry ON approvals (expires_at);`,
-  // For the keys that expire soon, and the other keys of their clients.
+  // For queries of the keys that expire soon, and of the other keys of their clients.
   `CREATE INDEX client_keys_by_expiry ON client_keys (expires_at, id) WHERE revoked_at IS NULL;
    CREATE INDEX client_keys_by_client ON client_keys (coalesce(client_id, id));`,
   `CREATE TABLE denied_subjects (
@@ -136,7 +136,7 @@ const MIGRATIONS: readonly string[] = [
      body text NOT NULL,
      PRIMARY KEY (step, starts_at, process)
    );`,
-  // `wakes` changes if the process that works the subscriptions has to look at one.
+  // `wakes` changes if the process that sends deliveries must look at the subscription.
   `CREATE TABLE subscriptions (
      id text COLLATE "C" PRIMARY KEY,
      name text COLLATE "C" NOT NULL UNIQUE,
@@ -186,14 +186,16 @@ const MIGRATIONS: readonly string[] = [
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */
 const LOCK = 3_772_610_884_951;
-/** A step may rewrite a large table while other replicas wait. */
+/** Limit of a statement: a step may rewrite a large table, and other replicas wait for it. */
 const TIMEOUT_MS = 60_000;
-/** The server ends the transaction of a process that was stopped within it: others wait for its locks. */
+/**
+ * After this time the server ends the transaction of a process that was stopped within it: others wait for its locks.
+ */
 export const IDLE_TIMEOUT_MS = 5000;
 
 /**
- * While a step waits for another session, such as a backup, the statements of all replicas on its table wait behind it.
- * It therefore gives up soon, and is tried again after a pause.
+ * Time that a step waits for a lock. While it waits for another session, such as a backup, the statements of all
+ * replicas on its table wait behind it. It therefore gives up soon, and is tried again after a pause.
  */
 const LOCK_WAIT_MS = 1000;
 const LOCK_PAUSE_MS = 1000;
@@ -201,7 +203,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Migrates the schema to the newest version in one transaction. The version is read again under the lock: if several
- * replicas start at once, one migrates and the others find the work done. A schema of the newest version is not locked.
+ * replicas start at once, one migrates and the others find the new version. A schema of the newest version is not
+ * locked.
  */
 export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: number }> {
   return useClient(config, async (client) => {
@@ -220,7 +223,7 @@ export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: nu
   });
 }
 
-/** Returns the version before. */
+/** Returns the version before the steps. */
 async function runSteps(client: pg.Client): Promise<number> {
   await client.query('BEGIN');
   await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
@@ -236,7 +239,7 @@ async function runSteps(client: pg.Client): Promise<number> {
   return from;
 }
 
-/** Whether the schema is one of erp-proxy, of any version. */
+/** Whether erp-proxy has migrated the schema, to any version. */
 export function isMigrated(config: pg.ClientConfig): Promise<boolean> {
   return useClient(config, async (client) => (await readVersion(client)) > 0);
 }
@@ -262,8 +265,8 @@ async function useClient<Result>(
 }
 
 /**
- * Reads only the schema in which tables would be created, not others on the search path. Reads the catalog as a table,
- * because `to_regclass` would cache that a table was missing before the lock. Throws a {@link StoreError}.
+ * Reads the version of the schema in which tables would be created, not of others on the search path. Reads the catalog
+ * as a table, because `to_regclass` would cache that a table was missing before the lock. Throws a {@link StoreError}.
  */
 async function readVersion(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ encoding: string; schema: string | null; isMigrated: boolean }>(

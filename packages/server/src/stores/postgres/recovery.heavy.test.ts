@@ -1,7 +1,7 @@
 /**
- * `/readyz` is `ready` within five seconds after PostgreSQL is back: the store watches and has no trouble then. Timers
- * of the product run on a clock that the test sets, and more slowly than the real one. So the time that the machine
- * takes counts little, and the tests measure the intervals and time limits.
+ * `/readyz` is `ready` within five seconds after PostgreSQL is back: the store then watches and has no trouble. The
+ * timers of the proxy run on a clock that the test sets, and more slowly than the real one. The tests therefore measure
+ * intervals and time limits, and the speed of the machine hardly counts.
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** Intervals and time limits together. The rest of the five seconds is for the work itself. */
+/** Sum of the intervals and time limits. The rest of the five seconds is for the work itself. */
 const READY_MS = 3000;
 const AWAY_MS = 5000;
 const STEP_MS = MOMENT_MS / 2;
@@ -43,7 +43,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     await schema.drop();
   });
 
-  /** Passes time until the condition holds; returns how much. */
+  /** Advances the clock until the condition holds, and returns the advanced time. */
   async function passUntil(isMet: () => unknown): Promise<number> {
     for (let passedMs = 0; ; passedMs += STEP_MS) {
       if (await isMet()) return passedMs;
@@ -58,7 +58,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
 
   const isReady = () => store.isWatching && store.trouble === null;
 
-  /** The disk of the server is full, as far as the store knows. */
+  /** Makes the store report a full disk of the server. */
   async function causeTrouble(): Promise<void> {
     await schema.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS

@@ -6,11 +6,11 @@ export interface Database extends Transactions {
   inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
   /** Number of statements that did not end in time. */
   readonly statementsGivenUp: number;
-  /** Why changes cannot be written, for operators; null: they can, as far as is known. */
+  /** Reason for operators why changes cannot be written; null: they can, as far as is known. */
   readonly trouble: string | null;
-  /** Closes the connections, which may be dead. Further statements open new ones. */
+  /** Closes the connections, which may be dead. Later statements open new ones. */
   renew(): void;
-  /** The server answers on a new connection. */
+  /** Call this when the server answers on a new connection. */
   noteReachable(): void;
   /** Can be called twice. */
   close(): Promise<void>;

@@ -18,11 +18,11 @@ import { IDLE_TIMEOUT_MS } from './migrations.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** A lease of this time has expired after twice of it. */
+/** A lease of this duration has expired after twice that time. */
 const SHORT_MS = 5;
 /**
- * A read waits behind the migration while that waits for a lock, which is a second. This is more, for a busy machine,
- * and less than the time that a whole migration may wait.
+ * A read waits while the migration waits for a lock, which is at most a second. This limit is longer, for a busy
+ * machine, and shorter than a whole migration may take.
  */
 const READ_MAX_MS = 10_000;
 
@@ -73,7 +73,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
     await schema.drop();
   });
 
-  /** The schema as a release of version 4 has left it. */
+  /** Makes the schema as a release with version 4 has left it. */
   async function makeVersion4(): Promise<void> {
     const store = await open();
     for (const key of ROTATED_KEYS) await store.keys.insert(buildKey(key));
@@ -290,7 +290,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
     const after = { createdAt: 50_000, id: 'k50000' };
     expect((await store.keys.list({ after, limit: 1 })).map((key) => key.id)).toEqual(['k50001']);
     expect(await store.keys.list({ after: null, limit: 1, name: 'name 5' })).toHaveLength(1);
-    // Sessions report their counts when they end.
+    // Sessions report their statistics when they end.
     await store.close();
     await expect.poll(readScans).toBeGreaterThanOrEqual(before.scans + 4);
     const counts = await readCounts();

@@ -1,4 +1,4 @@
-/** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
+/** Puts together the parts of the store in a PostgreSQL database, which replicas on several machines can share. */
 import { createSharedParts } from '../parts.ts';
 import type { FoundStore, OpenedStore } from '../ports/store.ts';
 import type { StoreDatabase } from '../statements.ts';
@@ -17,7 +17,7 @@ export async function openPostgresStore(url: string): Promise<OpenedStore> {
   return connect(readPostgresAddress(url), open);
 }
 
-/** Connects, and looks whether the tables exist. Rejects with a {@link StoreError}. */
+/** Connects, and checks whether the tables exist. Rejects with a {@link StoreError}. */
 export function lookForPostgresStore(url: string): Promise<FoundStore> {
   return connect(readPostgresAddress(url), async (address) => ({
     label: address.label,
@@ -32,7 +32,7 @@ export function openTablesOfPostgresStore(url: string, mode: 'read' | 'write'): 
   );
 }
 
-/** Connects with TLS, or without it if the server has none and the URL allows that. */
+/** Connects with TLS. Connects without TLS if the server has none and the URL allows that. */
 async function connect<Result>(
   address: PostgresAddress,
   work: (address: PostgresAddress) => Promise<Result>,

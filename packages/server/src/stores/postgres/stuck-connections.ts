@@ -1,6 +1,6 @@
 /**
  * Connections whose statement did not end when it was cancelled. Each keeps its place in the pool until its backend has
- * ended, so that a server that hangs does not get more and more backends.
+ * ended, so that the number of backends in a hanging server does not grow.
  */
 import pg from 'pg';
 import { cancelStatement } from './cancel-statement.ts';

@@ -7,11 +7,11 @@ interface Column {
   table: string;
   name: string;
   type: string;
-  /** The server numbers new rows. */
+  /** True for an identity column, whose values the server assigns. */
   isNumbered: boolean;
 }
 
-/** `write` locks the tables for other writers. */
+/** Opens a store as tables. The mode `write` locks the tables against other writers. */
 export async function openPostgresTables(
   config: pg.ClientConfig,
   label: string,
@@ -23,7 +23,7 @@ export async function openPostgresTables(
   await client.connect();
   const run = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
     client.query<Row>(text, values).catch((error: unknown) => throwStoreError(label, error));
-  // A writer must see what others committed before it had the locks.
+  // A writer must see rows that others committed before it got the locks.
   const begin = () => run(mode === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   let columns: Column[] = [];
   try {
@@ -91,7 +91,7 @@ export async function openPostgresTables(
     },
     async commit() {
       for (const { table, name } of columns.filter(({ isNumbered }) => isNumbered)) {
-        // New rows are numbered after those that were copied.
+        // The sequence continues after the copied rows.
         await run(
           `SELECT setval(pg_get_serial_sequence($1, $2), max(${pg.escapeIdentifier(name)})) FROM ${pg.escapeIdentifier(table)}`,
           [pg.escapeIdentifier(table), name],
@@ -105,7 +105,7 @@ export async function openPostgresTables(
   };
 }
 
-/** Columns of the tables of the store, by table and name. */
+/** Columns of the tables of the store, ordered by table and name. */
 async function readColumns(client: pg.Client): Promise<Column[]> {
   const { rows } = await client.query<Column>(
     `SELECT table_name AS table, column_name AS name, data_type AS type,
@@ -138,7 +138,7 @@ function select(name: string, type: string): string {
   return type === 'boolean' ? `${column}::integer` : column;
 }
 
-/** The driver returns `bigint` as text. */
+/** Converts a value of the driver, which returns `bigint` as text. */
 function readCell(cell: unknown, type: string): Cell {
   return cell !== null && (type === 'bigint' || type === TIME) ? Number(cell) : (cell as Cell);
 }

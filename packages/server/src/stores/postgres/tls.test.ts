@@ -91,7 +91,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names, 
 interface Front {
   port: number;
   speaksTls: boolean;
-  /** Established connections. */
+  /** Numbers of established connections. */
   counts: { encrypted: number; clear: number };
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Knows why PostgreSQL does not accept changes: a full disk, for example, or commits that hang. It learns this from
- * failed statements. It then makes a change without effect every two seconds, and when the server can be reached again,
- * until one succeeds. Reads may work all the time.
+ * failed statements. It then tries a change without effect every two seconds, and when the server can be reached again,
+ * until one succeeds. Reads may work meanwhile.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describeFailure, readCode } from './failures.ts';
@@ -14,11 +14,14 @@ const TRIAL_BYTES = 16 * 1024;
 export interface Writability {
   /** Reason for operators; null: changes are accepted, as far as is known. */
   readonly trouble: string | null;
-  /** A statement failed. */
+  /** Call this when a statement failed. */
   noteFailure(error: unknown): void;
-  /** A statement did not end in time. */
+  /** Call this when a statement did not end in time. */
   noteTimeout(): void;
-  /** The server answers on a new connection. A trial that runs may hang on one that is dead: it is not waited for. */
+  /**
+   * Call this when the server answers on a new connection. Begins a new trial: a running one may hang on a dead
+   * connection.
+   */
   noteReachable(): void;
   close(): void;
 }
@@ -62,7 +65,7 @@ export function watchWritability(findDatabase: () => Database): Writability {
   };
 }
 
-/** Insufficient resources except connections, I/O errors, and a read-only server. */
+/** SQLSTATEs of insufficient resources except connections, of I/O errors, and of a read-only server. */
 const STORAGE_FAILURE = /^(53[124]00|58...|25006)$/;
 
 async function canChange(database: Database): Promise<boolean> {
@@ -75,7 +78,7 @@ async function canChange(database: Database): Promise<boolean> {
   }
 }
 
-/** Inserts a row and deletes it again. The transaction commits. */
+/** Commits a transaction that inserts a row and deletes it again. */
 function change(database: Database): Promise<void> {
   return database.transact(async (statements) => {
     const id = `trial ${randomUUID()}`;

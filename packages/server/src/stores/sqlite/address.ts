@@ -11,7 +11,7 @@ export function readSqlitePath(url: string): string {
   );
 }
 
-/** The same; null if the URL names no file. */
+/** Path of the file as `readSqlitePath`; null if the URL names no file. */
 export function findSqlitePath(url: string): string | null {
   const rest = url.slice('sqlite:'.length);
   const path = rest.startsWith('///') ? rest.slice(2) : rest;

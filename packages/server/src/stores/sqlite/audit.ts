@@ -11,18 +11,18 @@ import { transact } from './transaction.ts';
 
 const HOUR_MS = 3_600_000;
 const COLUMNS = 'seq, at, record, hash';
-/** Limits numbers that were changed by hand to the range of JavaScript. */
+/** The columns of a row. Numbers that were changed by hand are limited to the range of JavaScript. */
 const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
 
-/** The member of a record at a path; NULL if the record is not JSON. */
+/** Condition on the member of a record at a path; the member is NULL if the record is not JSON. */
 const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
 
-/** More rows than other processes append before a batch is repeated. */
+/** Last rows in which a repeated batch is looked for: more than other processes append before the repetition. */
 const TAIL_ROWS = 5000;
 
 /**
- * `isSuccessor`: an earlier thread may have ended between a commit and its answer. `scanBytesMax`: a search compares
- * records of this many bytes at most, and one more.
+ * `isSuccessor`: an earlier thread may have committed a batch and ended before its answer. `scanBytesMax`: maximum size
+ * of the records that a search compares; the last record may exceed it.
  */
 export function createSqliteAudit(
   database: DatabaseSync,
@@ -49,18 +49,22 @@ export function createSqliteAudit(
   const removeHours = database.prepare('DELETE FROM audit_hours WHERE last_seq <= ?');
   const head = prepareEnd(database, 'head');
   const floor = prepareEnd(database, 'floor');
-  // Rows to search for a range of time. If clocks went back, the rows of an hour may be anywhere in its range.
+  // Finds the rows to search for a range of time. If clocks went back, rows of an hour can be anywhere in the range of
+  // that hour.
   const readSpan = database.prepare(
     `SELECT (SELECT min(first_seq) FROM audit_hours WHERE hour >= ?) AS first,
             (SELECT max(last_seq) FROM audit_hours WHERE hour <= ?) AS last`,
   );
-  // Two subqueries: SQLite finds one end by the index, but reads all rows to find both in one query.
+  // Two subqueries: with one query for both ends, SQLite would read all rows instead of using the index.
   const inRange = `FROM audit WHERE seq BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`;
   const readRows = database.prepare(
     `SELECT (SELECT min(seq) ${inRange}) AS first, (SELECT max(seq) ${inRange}) AS last`,
   );
 
-  /** Range of rows that can be of this time. Without a time, all rows, even if rows of `audit_hours` are missing. */
+  /**
+   * Range of the rows whose time can be in the range. Without a time limit, all rows, even if rows of `audit_hours` are
+   * missing.
+   */
   function findSpan(since: number | undefined, until: number | undefined): { first: number; last: number } {
     const hour = (time: number) => Math.floor(time / HOUR_MS);
     const hours = readSpan.get(hour(since ?? 0), hour(until ?? Number.MAX_SAFE_INTEGER));
@@ -77,7 +81,7 @@ export function createSqliteAudit(
     'SELECT seq, octet_length(record) AS bytes FROM audit WHERE seq >= ? AND seq < ? ORDER BY seq DESC',
   );
 
-  /** The first row of a scan that begins at `start` or, because of the size of the records, later. */
+  /** The first row of a scan: `start`, or a later row if the records are large. */
   function limitScan(start: number, end: number): number {
     if (scanBytesMax === Infinity) return start;
     let bytes = 0;
@@ -142,7 +146,7 @@ export function createSqliteAudit(
   };
 }
 
-/** The function appends a batch within the current transaction. */
+/** Returns a function that appends a batch within the current transaction. */
 export function prepareAppend(database: DatabaseSync): (batch: AuditBatch) => void {
   const insert = database.prepare(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?)`);
   const head = prepareEnd(database, 'head');

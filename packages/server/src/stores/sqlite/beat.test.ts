@@ -1,4 +1,4 @@
-/** How soon a process notices what others change in its SQLite file. */
+/** How soon a process notices changes that others make in its SQLite file. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * The feed of changes that any process makes to a SQLite file. Triggers record them in a table. A watching process
- * polls the table at intervals, and at once after a change of its own. Uses of keys, leases and the audit are not
- * recorded, so that they notify nobody.
+ * The feed of changes that any process makes to a SQLite file. Triggers record the changes in a table. A watching
+ * process polls the table at intervals, and at once after a change of its own. Uses of keys, leases and the audit are
+ * not recorded, so listeners are not notified of them.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeListener, Store, StoreChange } from '../ports/store.ts';

@@ -8,13 +8,15 @@ import type { Dialect, StoreDatabase } from '../statements.ts';
 import { prepareAppend } from './audit.ts';
 
 export interface SqliteConnection extends StoreDatabase {
-  /** Ends with the transaction that is open; null: none is. Others use the connection afterwards. */
+  /** Resolves when the open transaction ends; null: none is open. Other users of the connection wait for it. */
   readonly transaction: Promise<void> | null;
 }
 
-/** Prepared statements that are kept. */
+/** Maximum number of prepared statements that are kept. */
 const STATEMENTS_MAX = 300;
-/** A longer statement has a list of rows: there is one for each length, and it takes up to a megabyte. */
+/**
+ * Longer statements are not kept: they contain a list of rows, so each number of rows has its own, of up to a megabyte.
+ */
 const TEXT_LENGTH_MAX = 4096;
 
 /** A transaction has the write lock of the file, so that it needs no further locks. */
@@ -85,7 +87,8 @@ export function createConnection(
       const { promise, resolve } = Promise.withResolvers<void>();
       transaction = promise;
       try {
-        // Gets the write lock first, so that it cannot fail later because of what it has read.
+        // Gets the write lock at the beginning: after a read, getting it could fail because another process has
+        // written.
         database.exec('BEGIN IMMEDIATE');
         const result = await work(statements);
         database.exec('COMMIT');

@@ -47,15 +47,15 @@ function connect(file: string, synchronous: 'FULL' | 'NORMAL', connections: Data
   const database = new DatabaseSync(file);
   connections.push(database);
   database.exec(`PRAGMA busy_timeout = ${OPEN_WAIT_MS}; PRAGMA synchronous = ${synchronous}`);
-  // The WAL mode stays in the file. A file that is refused must stay as it is.
+  // Must come before the switch to WAL mode, which changes the file: a file that is refused must stay as it is.
   readVersion(database);
   switchToWal(database);
   return database;
 }
 
 /**
- * While another process writes the first tables, SQLite answers "busy" to this statement at once, whatever the busy
- * timeout. It is therefore retried here. It has no effect on a file that already is in WAL mode.
+ * Switches the file to WAL mode. While another process writes the first tables, SQLite answers "busy" at once, whatever
+ * the busy timeout, so the statement is retried here. It has no effect on a file that already is in WAL mode.
  */
 function switchToWal(database: DatabaseSync): void {
   for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {

@@ -18,7 +18,7 @@ export function readSqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
-/** Whether the cause is the file, so that other writes fail too. */
+/** Whether the cause of the failure is the file, so that other writes fail too. */
 export function isFileFailure(error: unknown): boolean {
   if (error instanceof StoreError) return true;
   const code = readSqliteCode(error);

@@ -17,8 +17,8 @@ interface Identity {
 }
 
 /**
- * Call it when the file is open. Returns a function that gives the reason for operators if other files, or none, are at
- * the paths; null otherwise.
+ * Must be called when the file is open. Returns a function that gives the reason for operators if the paths lead to
+ * other files or to none, and null otherwise.
  */
 export function watchFileIdentity(file: string): () => string | null {
   const opened = readIdentity(file);
@@ -31,13 +31,13 @@ export function watchFileIdentity(file: string): () => string | null {
   };
 }
 
-/** True also if one of the two is not known. */
+/** Whether both are the same file. True also if one of the two is not known. */
 function isSame(opened: Identity | undefined | null, now: Identity | undefined | null): boolean {
   if (opened === null || opened === undefined || now === null) return true;
   return now?.ino === opened.ino && now.dev === opened.dev;
 }
 
-/** Undefined: there is no file. Null: it cannot be determined. */
+/** The identity of a file. Undefined: there is no file. Null: it cannot be determined. */
 function readIdentity(file: string): Identity | undefined | null {
   try {
     return statSync(file, { bigint: true, throwIfNoEntry: false });

@@ -63,7 +63,7 @@ function refusal(file: string): string | null {
   }
 }
 
-/** Root may write everywhere, so root becomes another user for a moment. */
+/** Runs `run` as another user if the test runs as root, who may write everywhere. */
 function asUserWithoutRights<Result>(run: () => Result): Result {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);

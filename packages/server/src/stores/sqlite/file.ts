@@ -13,8 +13,8 @@ import { dirname } from 'node:path';
 import { StoreError } from '../store-error.ts';
 
 /**
- * SQLite would create the file readable to all, and open a file that it may not write as read-only. The file is
- * therefore created here first; its -wal and -shm get the same mode. An existing file is never opened and closed
+ * SQLite would create the file readable to all, and would open a file without write permission as read-only. The file
+ * is therefore created here first; its -wal and -shm get the same mode. An existing file is never opened and closed
  * outside of SQLite: that would drop the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
  */
 export function prepareFile(file: string): void {
@@ -32,14 +32,13 @@ export function prepareFile(file: string): void {
 
 const NOT_A_FILE = 'its path is a device or a pipe, not a file. Set store.url to another place.';
 
-/** SQLite itself refuses a directory. It would wait for a pipe forever. */
+/** A directory passes, because SQLite refuses it. A pipe does not: SQLite would wait for it forever. */
 function isFileOrDirectory(found: Stats): boolean {
   return found.isFile() || found.isDirectory();
 }
 
 /**
- * Does not use the option `recursive` of `mkdirSync`: on /proc, which refuses a directory with ENOENT, it never
- * returns.
+ * Creates the missing directories. The option `recursive` of `mkdirSync` never returns on /proc, which answers ENOENT.
  */
 function makeDirectory(directory: string): void {
   const missing: string[] = [];

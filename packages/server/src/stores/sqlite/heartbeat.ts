@@ -1,8 +1,10 @@
-/** The clock of the SQLite thread, and the sign by which the main thread notices that it is blocked. */
+/**
+ * The clock and the heartbeat of the SQLite thread, by which the main thread notices that the SQLite thread is blocked.
+ */
 
 /**
- * When the thread was last seen alive, in memory that it shares with the main thread, so that a blocked thread is
- * noticed. A message instead would wake the idle main thread.
+ * Time of the last sign of life of the thread, in memory that it shares with the main thread. A message instead would
+ * wake the idle main thread.
  */
 export class Heartbeat {
   readonly memory: SharedArrayBuffer;
@@ -23,8 +25,8 @@ export class Heartbeat {
 }
 
 /**
- * Interval of everything that the thread does at rest, because each interval wakes the idle process. A process notices
- * the changes of others within a second.
+ * Interval of all tasks of an idle thread, because each interval wakes the idle process. Below a second, within which a
+ * process must notice the changes of others.
  */
 export const BEAT_INTERVAL_MS = 700;
 

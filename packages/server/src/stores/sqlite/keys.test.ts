@@ -57,7 +57,7 @@ test('every statement uses an index: none reads all keys or sorts them', async (
   );
   const used = plans.filter((plan) => plan.includes('client_keys'));
   expect(used.filter((plan) => /SCAN (client_keys|others)/.test(plan))).toEqual([
-    // `isEmpty` stops at the first key.
+    // The query of `isEmpty` stops at the first key.
     expect.stringContaining('SCAN client_keys USING COVERING INDEX'),
   ]);
   expect(used.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);

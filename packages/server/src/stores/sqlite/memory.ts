@@ -14,13 +14,13 @@ import { createParts, type PartName, type Parts } from './operations.ts';
 import { openParts } from './parts.ts';
 
 const LABEL = 'memory';
-/** Bytes of audit records that a search compares without a pause. */
+/** Maximum size of the audit records that a search compares without a pause. */
 const SCAN_BYTES_MAX = 256 * 1024;
-/** Answers that are dropped without a pause. Takes a millisecond. */
+/** Number of answers that are dropped without a pause, which takes a millisecond. */
 const DROPPED_MAX = 100;
 const BOUNDS = { keysMax: 100_000, answerBytesMax: 64 * 1024 * 1024 };
 
-/** `bounds`: of idempotency keys and their answers. */
+/** `bounds`: limits for idempotency keys and their answers. */
 export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Store {
   const database = new DatabaseSync(':memory:');
   migrate(database);
@@ -47,12 +47,12 @@ export function openMemoryStore({ clock = Date.now, bounds = BOUNDS } = {}): Sto
   };
 }
 
-/** A store in memory exists whenever it is asked for. */
+/** Says that the store exists: a store in memory exists whenever it is opened. */
 export function lookForMemoryStore(): FoundStore {
   return { label: LABEL, exists: true };
 }
 
-/** Failures become {@link StoreError}s. */
+/** Runs an operation. Failures become {@link StoreError}s. */
 async function run(parts: Parts, part: PartName, method: string, args: readonly unknown[]): Promise<unknown> {
   const operations = parts[part] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   try {
@@ -63,9 +63,7 @@ async function run(parts: Parts, part: PartName, method: string, args: readonly 
   }
 }
 
-/**
- * Beyond the bound of keys new ones are refused. Beyond the bound of bytes the oldest answers are dropped, but no key.
- */
+/** Beyond `keysMax`, new keys are refused. Beyond `answerBytesMax`, the oldest answers are dropped, but no key. */
 function boundIdempotency(
   database: DatabaseSync,
   { complete, ...others }: IdempotencyStore,

@@ -27,8 +27,8 @@ const MIGRATIONS: readonly string[] = [
      name TEXT PRIMARY KEY,
      value BLOB NOT NULL
    ) STRICT, WITHOUT ROWID;`,
-  // Triggers record the changes, so that changes made by hand are recorded too. A reader that was more than a thousand
-  // changes behind sees a gap in the numbers.
+  // Triggers record the changes, so that changes made by hand are recorded too. Only the last thousand are kept: a
+  // reader further behind sees a gap in the numbers.
   `ALTER TABLE client_keys ADD COLUMN policy TEXT;
    ALTER TABLE client_keys ADD COLUMN replaces TEXT;
    ALTER TABLE client_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
@@ -149,7 +149,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX approvals_by_call ON approvals (client, fingerprint);
    CREATE INDEX approvals_by_age ON approvals (created_at, id);
    CREATE INDEX approvals_by_expiry ON approvals (expires_at);`,
-  // For the keys that expire soon, and the other keys of their clients.
+  // For queries of the keys that expire soon, and of the other keys of their clients.
   `CREATE INDEX client_keys_by_expiry ON client_keys (expires_at, id) WHERE revoked_at IS NULL;
    CREATE INDEX client_keys_by_client ON client_keys (coalesce(client_id, id));`,
   `CREATE TABLE denied_subjects (
@@ -169,7 +169,7 @@ const MIGRATIONS: readonly string[] = [
      body TEXT NOT NULL,
      PRIMARY KEY (step, starts_at, process)
    ) STRICT;`,
-  // `wakes` changes if the process that works the subscriptions has to look at one.
+  // `wakes` changes if the process that sends deliveries must look at the subscription.
   `CREATE TABLE subscriptions (
      id TEXT PRIMARY KEY,
      name TEXT NOT NULL UNIQUE,
@@ -226,7 +226,7 @@ const MIGRATIONS: readonly string[] = [
 
 /**
  * Migrates the file to the newest version. The version is read again under the write lock: if several processes start
- * at once, one migrates and the others find the work done. A file of the newest version is not locked.
+ * at once, one migrates and the others find the new version. A file of the newest version is not locked.
  */
 export function migrate(database: DatabaseSync): Migration {
   const to = MIGRATIONS.length;
@@ -244,10 +244,10 @@ export function migrate(database: DatabaseSync): Migration {
   });
 }
 
-/** Tables of every version. A table `migrations` alone can belong to another program. */
+/** Tables that every version has. A table `migrations` alone can belong to another program. */
 const OWN_TABLES = ['migrations', 'client_keys', 'secrets'];
 
-/** Throws a {@link StoreError} for the database of another program or of a newer version. */
+/** Reads the version. Throws a {@link StoreError} for the database of another program or of a newer version. */
 export function readVersion(database: DatabaseSync): number {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   if (tables.length === 0) return 0;

@@ -24,14 +24,14 @@ export interface OperationTraits {
   readonly answerMs: number;
 }
 
-/** Time for a slow disk, in addition to the wait. */
+/** Time for a slow disk, in addition to `waitMs`. */
 const DISK_MS = 2000;
 const READ: OperationTraits = { isWrite: false, waitMs: 5000, answerMs: 5000 + DISK_MS };
-/** Reads that may cover all rows, in slices. */
+/** Reads that may scan all rows, in slices. */
 const SCAN: OperationTraits = { isWrite: false, waitMs: 5000, answerMs: 120_000 };
 const PROBE: OperationTraits = { isWrite: false, waitMs: 500, answerMs: 500 };
 const WRITE: OperationTraits = { isWrite: true, waitMs: 5000, answerMs: 5000 + DISK_MS };
-/** Writes that are retried anyway, and claims: a call waits one second for its claim. */
+/** Writes that their callers retry, and claims: a call waits one second for its claim. */
 const QUICK_WRITE: OperationTraits = { isWrite: true, waitMs: 1000, answerMs: 1000 + DISK_MS };
 
 export interface Parts {
@@ -132,7 +132,7 @@ export const OPERATIONS: {
   store: { probe: PROBE },
 };
 
-/** The parts of a store whose operations `request` runs. */
+/** Creates the parts of a store, whose methods pass each operation to `request`. */
 export function createParts(
   request: (part: PartName, method: string, args: readonly unknown[]) => unknown,
 ): Parts {
@@ -151,17 +151,17 @@ export type Request =
   | { id: number; part: PartName; method: string; args: readonly unknown[]; sentMs: number }
   | { close: true };
 
-/** A message from the SQLite thread. `id`: of the request that it answers. */
+/** A message from the SQLite thread. `id` is that of the answered request. */
 export type Reply =
   | { opened: Migration }
-  /** The reason why the file cannot be opened. The thread ends. */
+  /** Reason why the file cannot be opened. The thread ends after this message. */
   | { refused: string }
   | { id: number; value: unknown }
   | { id: number; failure: string }
   | { change: StoreChange | null }
   | { status: ThreadStatus };
 
-/** Sent when it changes. */
+/** The state of the thread, sent after each change. */
 export interface ThreadStatus {
   isWatching: boolean;
   trouble: string | null;

@@ -21,7 +21,7 @@ export interface Task {
 
 /** The first delays of SQLite's own busy handler. */
 const PAUSES_MS = [1, 2, 5, 10, 15, 20, 25];
-/** After this time, queued tasks let new reads run. */
+/** Time after which queued tasks are interrupted to let new reads run. */
 const SLICE_MS = 5;
 const WRITES_MAX = 10_000;
 
@@ -29,7 +29,7 @@ export class Scheduler {
   readonly #writes: Task[] = [];
   /** Reads that found the file locked. */
   readonly #lockedReads: Task[] = [];
-  /** The queues are being run. */
+  /** Resolves when the queues are empty; null: they are empty now. */
   #running: Promise<void> | null = null;
   /** Consecutive attempts that found the file locked. */
   #lockedTimes = 0;
@@ -87,7 +87,7 @@ export class Scheduler {
     return this.#lockedTimes > 0 ? locked() : tooSlow();
   }
 
-  /** False if the file is locked. */
+  /** Runs a task. False if the file is locked. */
   async #attempt({ isWrite, run, onDone, onFailed }: Task): Promise<boolean> {
     try {
       const value = await run();

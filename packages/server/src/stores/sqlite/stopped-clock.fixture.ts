@@ -1,4 +1,4 @@
-/** The SQLite thread, whose intervals run only when a test advances their clock. */
+/** Runs the SQLite thread with intervals that run only when a test advances their clock. */
 import { type MessagePort, workerData } from 'node:worker_threads';
 
 interface Interval {

@@ -30,7 +30,7 @@ import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
 import { createFileOfVersion1 } from './version1.fixture.ts';
 
-/** A lease of this time has expired after twice of it. */
+/** A lease of this duration has expired after twice that time. */
 const SHORT_MS = 5;
 
 let directory: string;
@@ -249,7 +249,7 @@ describe('refuses with a clear error', () => {
 
   test.each([
     'CREATE TABLE invoices (id)',
-    // As other programs note their own migrations.
+    // A table in which other programs record their own migrations.
     'CREATE TABLE migrations (id INTEGER PRIMARY KEY, migration TEXT, batch INTEGER)',
     'CREATE TABLE migrations (version BIGINT); INSERT INTO migrations VALUES (20260101120000)',
     'CREATE TABLE migrations (version INTEGER PRIMARY KEY); INSERT INTO migrations VALUES (3)',
@@ -290,7 +290,7 @@ async function open() {
   return store;
 }
 
-/** Starts processes that run the script with a `store`, which all of them open at the same moment. */
+/** Starts processes that open the store at the same moment and run the script, which uses it as `store`. */
 async function startChildren(count: number, script: string): Promise<ChildProcessWithoutNullStreams[]> {
   const code = `
     import { once } from 'node:events';

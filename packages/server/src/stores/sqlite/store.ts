@@ -1,6 +1,6 @@
 /**
  * The store in one SQLite file, which the processes of one machine share (server, workers, CLI). A separate thread has
- * the file open. The parts of the store, in this thread, send it their operations.
+ * the file open. The parts of the store, in this thread, send their operations to it.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -31,13 +31,13 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
   };
 }
 
-/** A file that may not be read counts as a store: opening it gives the reason. */
+/** Checks whether the file exists. A file without read permission counts as a store: opening it gives the reason. */
 export function lookForSqliteStore(path: string): FoundStore {
   const file = resolve(path);
   return { label: labelFile(file), exists: hasContent(file) };
 }
 
-/** Blocks this thread: for commands. Throws a {@link StoreError}. */
+/** Opens the file as tables. Blocks this thread, so only commands may call it. Throws a {@link StoreError}. */
 export function openTablesOfSqliteStore(path: string, mode: 'read' | 'write'): StoreTables {
   const file = resolve(path);
   return openSqliteTables(file, labelFile(file), mode);

@@ -1,13 +1,13 @@
-/** The SQLite store as tables. Blocks its thread: for commands only. The file must have the newest schema. */
+/** The SQLite store as tables. Blocks its thread, so only commands may use it. The file must have the newest schema. */
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
 import { NOT_COPIED, ROWS_AT_ONCE, type Row, type StoreTables, type TableShape } from '../tables.ts';
 import { describeFailure } from './failures.ts';
 
-/** Maximum wait for other processes. */
+/** Maximum wait for the locks of other processes. */
 const WAIT_MS = 5000;
 
-/** `write` locks the file for other writers. Rejects with a {@link StoreError}. */
+/** Opens a file as tables. The mode `write` locks the file against other writers. Rejects with a {@link StoreError}. */
 export function openSqliteTables(file: string, label: string, mode: 'read' | 'write'): StoreTables {
   const database = new DatabaseSync(file, { timeout: WAIT_MS });
   const begin = () => database.exec(mode === 'read' ? 'BEGIN' : 'BEGIN IMMEDIATE');

@@ -25,7 +25,7 @@ import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { BEAT_INTERVAL_MS } from './heartbeat.ts';
 import { openSqliteStore } from './store.ts';
 
-/** Part of util-linux, which Debian always has. */
+/** Whether `prlimit` exists. It is part of util-linux, which Debian always has. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0;
 
 let directory: string;
@@ -274,7 +274,7 @@ test.runIf(canLimit)('refuses to open the file if its thread cannot be started, 
 });
 
 test('notices a blocked thread, and does not append a repeated batch twice', async () => {
-  // As slow as a failing disk: several seconds for each record.
+  // The trigger makes inserts as slow as a failing disk: several seconds for each record.
   const database = new DatabaseSync(file);
   database.exec(
     `CREATE TABLE numbers AS WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 1000)
@@ -305,9 +305,12 @@ test('notices a blocked thread, and does not append a repeated batch twice', asy
   expect(await store.audit.readAfter(0, 9)).toHaveLength(1);
 });
 
-/** Processor time, which is longer than the time limit of a write. */
+/** Processor time of one insert: longer than the time limit of a write. */
 const SLOW_MS = 6000;
-/** A write that waited for the lock in this thread would block it for a second, the shortest wait. */
+/**
+ * Maximum time that a write may block this thread. A write that waits here for the lock would block for at least a
+ * second.
+ */
 const BLOCKED_MS_MAX = 500;
 const TWO_BEATS_MS = 2 * BEAT_INTERVAL_MS;
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 60_000 };

@@ -45,13 +45,13 @@ export class SqliteThread {
   readonly #file: string;
   readonly #pending = new Map<number, PendingRequest>();
   readonly #listeners: ChangeListener[] = [];
-  /** A thread that is opening the file. */
+  /** The thread that is opening the file, if any. */
   #starting: Worker | null = null;
   #lastId = 0;
-  /** Requests that the thread has not answered, including those whose time is over. */
+  /** Number of requests that the thread has not answered, including those that have timed out. */
   #unanswered = 0;
   #worker: Worker | null = null;
-  /** Why there is no thread; null if there is one. */
+  /** Reason why no thread runs; null if one runs. */
   #downReason: string | null = null;
   #status: ThreadStatus = { isWatching: true, trouble: null };
   #heartbeat = new Heartbeat();
@@ -83,7 +83,7 @@ export class SqliteThread {
       worker.on('message', (reply: Reply) => {
         if ('opened' in reply) {
           this.#starting = null;
-          // `close` terminates it.
+          // `close` terminates the thread.
           if (this.#closed !== null) return;
           this.#use(worker, heartbeat);
           resolve(reply.opened);
@@ -116,11 +116,11 @@ export class SqliteThread {
     });
   }
 
-  /** Why no request can be sent; null: one can. */
+  /** Reason why no request can be sent; null: requests can be sent. */
   #findRefusal(): string | null {
     if (this.#closed !== null) return CLOSED;
     if (this.#worker === null) return this.#downReason ?? CLOSED;
-    // A thread that is not blocked bounds its own queues.
+    // A thread that is not blocked limits its own queues.
     const isFull = this.#isBlocked && this.#unanswered >= UNANSWERED_MAX;
     return isFull ? 'too many operations wait for it. See the load of its disk.' : null;
   }
@@ -138,13 +138,13 @@ export class SqliteThread {
     return this.#isBlocked ? 'it does not answer. See the load of its disk.' : this.#status.trouble;
   }
 
-  /** Requests that were sent before are completed. */
+  /** Closes the store. Requests that were sent before are completed. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** True also if there is no thread. */
+  /** Whether the thread does not answer. True also if there is no thread. */
   get #isBlocked(): boolean {
     return this.#worker === null || this.#heartbeat.ageMs >= SILENCE_MS;
   }
@@ -188,7 +188,7 @@ export class SqliteThread {
     return request;
   }
 
-  /** The thread has ended unexpectedly, or was closed. */
+  /** Called when the thread has ended, unexpectedly or after `close`. */
   #handleExit(reason: string): void {
     this.#worker = null;
     this.#downReason = this.#closed === null ? reason : CLOSED;
@@ -215,7 +215,7 @@ export class SqliteThread {
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     worker.once('exit', resolve);
     this.#send({ close: true });
-    // A thread that waits for its disk ends only when the disk answers. Do not wait for that.
+    // A thread that waits for its disk ends only when the disk answers, so its end is not awaited here.
     if ((await waitFor(exited, { timeoutMs: CLOSE_MS })) === TIMED_OUT) void worker.terminate();
   }
 

@@ -1,7 +1,10 @@
 /** A write transaction of SQLite. */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Gets the write lock first, so that it cannot fail later because of what it has read. Rolls back if `run` throws. */
+/**
+ * Gets the write lock at the beginning: after a read, getting it could fail because another process has written. Rolls
+ * back if `run` throws.
+ */
 export function transact<Result>(database: DatabaseSync, run: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -1,4 +1,4 @@
-/** For tests: a file as the first release has left it, with one key. */
+/** For tests: a file with one key, as the first release has left it. */
 import { DatabaseSync } from 'node:sqlite';
 
 export function createFileOfVersion1(file: string): void {

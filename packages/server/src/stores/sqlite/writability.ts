@@ -1,7 +1,7 @@
 /**
  * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free
- * space on its disk. After a failed write it tries one at each inspection until it succeeds. Must not know threads and
- * timers.
+ * space on its disk. After a failed write it tries a write at each inspection until one succeeds. Must not know threads
+ * and timers.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,22 +13,22 @@ import { watchFileIdentity } from './file-identity.ts';
 export interface Writability {
   /** Reason for operators; null: the file can be written, as far as is known. */
   readonly trouble: string | null;
-  /** Call it before each write. Throws a {@link StoreError} if the write would be lost. */
+  /** Must be called before each write. Throws a {@link StoreError} if the write would be lost. */
   check(): void;
   failed(error: unknown): void;
-  /** A failed read can show that the file is damaged. */
+  /** Must be called after a failed read, which can show that the file is damaged. */
   readFailed(error: unknown): void;
-  /** Call it at intervals. */
+  /** Must be called at intervals. */
   inspect(): void;
 }
 
-/** With less free space the next checkpoint may fail. */
+/** If less space than this is free, the next checkpoint may fail. */
 const FREE_BYTES_MIN = 1024 * 1024;
 
-/** As much as a batch of audit records: less may succeed where others fail. */
+/** Size of a batch of audit records: a smaller write may succeed where others fail. */
 const TRIAL_BYTES = 64 * 1024;
 
-/** `tryWrite` queues the statement as a write, and reports its failure like that of any other. */
+/** `tryWrite` queues `write`, and reports a failure like that of any other write. */
 export function watchWritability(
   file: string,
   database: DatabaseSync,
@@ -82,7 +82,7 @@ export function watchWritability(
 function hasFreeSpace(directory: string): boolean {
   try {
     const { bavail, bsize, blocks } = statfsSync(directory);
-    // Some file systems report nothing.
+    // Some file systems report no blocks.
     return blocks === 0 || bavail * bsize >= FREE_BYTES_MIN;
   } catch {
     return true;
