@@ -1,7 +1,7 @@
 /** Parses answers that are split in all ways, and bytes that must not be accepted as an answer. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { expectCpuBelow } from '../../server/test/time.ts';
+import { expectCpuBelow } from '../../../server/test/time.ts';
 import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
 import { AnswerReader } from './answer-reader.ts';
 

@@ -8,10 +8,7 @@ import { PlainConnection, type PlainConnectionOptions, type ServedPath } from '.
 import { RoutedConnection } from './routed-connection.ts';
 
 export interface ConnectionListenerOptions
-  extends Pick<
-    PlainConnectionOptions,
-    'loadShedder' | 'findAddress' | 'bodyBytesMax' | 'bodyBudget' | 'idleTimeoutMs' | 'requestTimeoutMs'
-  > {}
+  extends Pick<PlainConnectionOptions, 'admission' | 'collectBody' | 'idleTimeoutMs' | 'requestTimeoutMs'> {}
 
 type ConnectionHandler = (this: Server, socket: Socket) => void;
 
@@ -43,7 +40,7 @@ export class ConnectionListener {
       onGone: (connection) => void this.#plain.delete(connection),
     };
     server.on('connection', (socket: Socket) => {
-      options.loadShedder.noteConnection();
+      options.admission.noteConnection();
       // The last connections: the server can close those that Node's HTTP has.
       if (this.#isStopping) serve(socket);
       else this.#plain.add(new PlainConnection(socket, connectionOptions));

@@ -1,12 +1,12 @@
 /**
- * A socket to an upstream, which passes its events to one user at a time. Plain sockets are used again: after its
+ * A socket to a server, which passes its events to one user at a time. Plain sockets are used again: after its
  * `close` event, Node lets a socket connect anew. A new one for each call would cost more than its own objects, because
  * V8 keeps every socket, and all that its listeners refer to, until the next full collection
  * (docs/decisions/0026-garbage-and-wake-ups.md). Does not know which address it connects to, or what the bytes mean.
  */
 import { Socket, type TcpSocketConnectOpts } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { atTurnEnd } from '@erp-proxy/async/tasks';
+import { atTurnEnd } from '../turn-end.ts';
 
 /** Gets the events of a socket, until it destroys the socket or the socket has closed. */
 export interface SocketUser {
@@ -26,21 +26,21 @@ const CLOSED_MAX = 256;
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The plain sockets of a dispatcher that can be used again. */
+/** The plain sockets of a dialer that can be used again. */
 export class ClosedSockets {
-  readonly #sockets: UpstreamSocket[] = [];
+  readonly #sockets: ReusableSocket[] = [];
 
   /** A socket that is not connected yet. */
-  take(): UpstreamSocket {
-    return this.#sockets.pop() ?? new UpstreamSocket(null, this);
+  take(): ReusableSocket {
+    return this.#sockets.pop() ?? new ReusableSocket(null, this);
   }
 
-  add(socket: UpstreamSocket): void {
+  add(socket: ReusableSocket): void {
     if (this.#sockets.length < CLOSED_MAX) this.#sockets.push(socket);
   }
 }
 
-export class UpstreamSocket {
+export class ReusableSocket {
   /** Null after the user has destroyed the socket, and after the socket has closed. */
   user: SocketUser | null = null;
   readonly #socket: Socket;

@@ -68,14 +68,12 @@ export class NodeResponse implements HttpResponse {
     this.#response.destroy();
   }
 
-  /** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
   onClientLeft(listener: () => void): void {
     const response = this.#response;
     if (response.destroyed && !response.writableFinished) listener();
     else response.once('close', () => response.writableFinished || this.#isLingering || listener());
   }
 
-  /** Resolves when the last byte of the answer was sent, or the connection is closed. */
   async waitUntilAnswered(): Promise<void> {
     if (this.#isLingering || this.#response.destroyed) return;
     await new Promise<void>((resolve) => {

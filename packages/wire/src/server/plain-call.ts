@@ -1,20 +1,25 @@
 /**
- * A response that is written to the connection itself, without Node's HTTP (RFC 9112). A response that is complete when
- * it is sent takes one write.
+ * One plain call: its request, and the response, which is written to the connection itself, without Node's HTTP (RFC
+ * 9112). A response that is complete when it is sent takes one write.
  */
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
-import { atTurnEnd } from '@erp-proxy/async/tasks';
-import type { HttpResponse } from '../response.ts';
+import { atTurnEnd } from '../turn-end.ts';
+import type { PlainRequest } from './plain-request.ts';
+import type { HttpResponse } from './response.ts';
+import { printResponseHead } from './response-head.ts';
 
-/** The connection of a response. */
-export interface ResponseConnection {
+/** Why the rest of a body does not arrive: the client or the signal ended it, or the time for it was over. */
+export type BodyFailure = 'incomplete' | 'late';
+
+/** The connection of a call. */
+export interface CallConnection {
   readonly socket: Socket;
   /** Value of the header `keep-alive`. */
   readonly keepAlive: string;
   /** True if this response must be the last one on the connection. */
   readonly isLastResponse: boolean;
+  readBody(signal: AbortSignal): Uint8Array | BodyFailure | Promise<Uint8Array | BodyFailure>;
   /** Called once: the last byte of the response was written. */
   onAnswered(isLast: boolean): void;
 }
@@ -24,19 +29,66 @@ const COPIED_BYTES_MAX = 64 * 1024;
 const CHUNK_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-export class PlainResponse implements HttpResponse {
-  readonly #connection: ResponseConnection;
+export class PlainCall implements HttpResponse {
+  readonly #connection: CallConnection;
+  readonly #request: PlainRequest;
+  #state: 'running' | 'answered' | 'closed' = 'running';
+  readonly #onClientLeft: (() => void)[] = [];
+  #resolveAnswered: (() => void) | null = null;
   #isLast = false;
   #isChunked = false;
   #isEnded = false;
   #pendingWrites = 0;
 
-  constructor(connection: ResponseConnection) {
+  constructor(connection: CallConnection, request: PlainRequest) {
     this.#connection = connection;
+    this.#request = request;
   }
 
-  get isEnded(): boolean {
-    return this.#isEnded;
+  /** By name in lower case. No header occurs twice. */
+  get headers(): ReadonlyMap<string, string> {
+    return this.#request.headers;
+  }
+
+  /** Length of the body, which may still arrive. */
+  get bodyBytes(): number {
+    return this.#request.bodyBytes;
+  }
+
+  /** Undefined if the client has left already. */
+  get remoteAddress(): string | undefined {
+    return this.#connection.socket.remoteAddress;
+  }
+
+  /**
+   * Reads the whole body, or returns why it does not arrive. Called once, by a caller that has room for `bodyBytes`:
+   * before that, only little of the body is received.
+   */
+  readBody(signal: AbortSignal): Uint8Array | BodyFailure | Promise<Uint8Array | BodyFailure> {
+    return this.#connection.readBody(signal);
+  }
+
+  onClientLeft(listener: () => void): void {
+    if (this.#state === 'closed') listener();
+    else this.#onClientLeft.push(listener);
+  }
+
+  waitUntilAnswered(): Promise<void> {
+    if (this.#state !== 'running') return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#resolveAnswered = resolve;
+    });
+  }
+
+  /** Called by the connection when the last byte of the answer was sent. */
+  onAnswered(): void {
+    this.#leave('answered');
+  }
+
+  /** Called by the connection when it has closed before that. */
+  onClosed(): void {
+    this.#leave('closed');
+    for (const listener of this.#onClientLeft) listener();
   }
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
@@ -119,48 +171,9 @@ export class PlainResponse implements HttpResponse {
       keepAlive: this.#isLast ? null : connection.keepAlive,
     });
   }
-}
 
-interface HeadOptions {
-  /** Null: the body comes in chunks. */
-  lengthBytes: number | null;
-  /** Value of the header `keep-alive`; null if the connection is closed after the response. */
-  keepAlive: string | null;
-}
-
-/** Text that could end a header line or the head. */
-const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
-
-/** The head of a response, as Latin-1 text. Throws a TypeError for a header that cannot be sent. */
-export function printResponseHead(
-  status: number,
-  headers: AnswerHeaders,
-  { lengthBytes, keepAlive }: HeadOptions,
-): string {
-  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
-  for (const name in headers) {
-    if (name === 'connection') continue;
-    const value = headers[name] as string;
-    if (UNSAFE.test(value)) throw new TypeError(`the header ${name} has a value that cannot be sent`);
-    text += `${name}: ${value}\r\n`;
+  #leave(state: 'answered' | 'closed'): void {
+    this.#state = state;
+    this.#resolveAnswered?.();
   }
-  text += lengthBytes === null ? 'transfer-encoding: chunked\r\n' : `content-length: ${lengthBytes}\r\n`;
-  text += `date: ${printDate()}\r\n`;
-  return keepAlive === null
-    ? `${text}connection: close\r\n\r\n`
-    : `${text}connection: keep-alive\r\nkeep-alive: ${keepAlive}\r\n\r\n`;
-}
-
-let printedSecond = 0;
-let printedDate = '';
-
-/** The date of a response has a resolution of one second (RFC 9110 section 5.6.7). */
-function printDate(): string {
-  const now = Date.now();
-  const second = Math.floor(now / 1000);
-  if (second !== printedSecond) {
-    printedSecond = second;
-    printedDate = new Date(now).toUTCString();
-  }
-  return printedDate;
 }

@@ -1,5 +1,5 @@
 /** Serialises a request (RFC 9112 section 3). Pure; refuses a request that a server could read differently. */
-import type { EgressRequest } from './messages.ts';
+import type { WireRequest } from './messages.ts';
 
 /** Printable ASCII without spaces. */
 const PATH = /^\/[\x21-\x7e]*$/;
@@ -22,7 +22,7 @@ const OWN_HEADERS = new Set([
 const COPIED_BYTES_MAX = 64 * 1024;
 
 /** The pieces of the whole request. Throws a TypeError that names the part that cannot be sent. */
-export function buildRequest({ method, path, headers, body }: EgressRequest, host: string): Uint8Array[] {
+export function buildRequest({ method, path, headers, body }: WireRequest, host: string): Uint8Array[] {
   if (!PATH.test(path)) throw new TypeError('the path must begin with a slash, without spaces and controls');
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
   for (const name in headers) {

@@ -1,37 +1,58 @@
 /**
  * One client connection. Plain calls are served from it directly: their head is read by {@link readPlainRequest}, they
- * wait for the {@link LoadShedder}, and their answer is written to the socket. The first request that is not a plain
- * call hands the connection over to Node's HTTP for good. So only one parser reads a connection at a time, and both
- * agree on where a request begins.
+ * wait for their admission, and their answer is written to the socket. The first request that is not a plain call hands
+ * the connection over to Node's HTTP for good. So only one parser reads a connection at a time, and both agree on where
+ * a request begins.
  *
  * Requests of a connection are served one after the other. Bytes behind the current request stay unread.
  */
 import type { Socket } from 'node:net';
-import type { Denial } from '../../execute/terms/denial.ts';
-import type { Exchange } from '../../execute/terms/exchange.ts';
-import { INCOMPLETE_BODY, LATE_BODY } from '../body.ts';
-import type { BodyBudget } from '../body-budget.ts';
-import { BodyCollector } from '../body-collector.ts';
-import { DISCARDED_BYTES_MAX, LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
-import type { LoadShedder, SheddableRequest } from '../shedding/load-shedder.ts';
-import type { OverloadAnswer } from './overload-answer.ts';
-import { type ExchangeConnection, PlainExchange } from './plain-exchange.ts';
+import { DISCARDED_BYTES_MAX, LINGER_MS, UNREAD_BYTES_MAX } from './node-response.ts';
+import { type BodyFailure, type CallConnection, PlainCall } from './plain-call.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
 
 /** What is done with the calls of a path. */
 export interface ServedPath {
-  overloadAnswer: OverloadAnswer;
-  serve: (exchange: Exchange) => void;
+  serve: (call: PlainCall) => void;
+  /**
+   * The whole answer to a call that is not admitted, as Latin-1 text. `keepAlive` is the value of that header; null if
+   * the connection is closed after the answer.
+   */
+  printRefusal: (headers: ReadonlyMap<string, string>, keepAlive: string | null) => string;
+}
+
+/** A request that is admitted or refused once, unless its client leaves before. */
+export interface WaitingRequest {
+  readonly hasCallerLeft: boolean;
+  /** True if it is the first of its connection. */
+  readonly isFirst: boolean;
+  admit(): void;
+  refuse(): void;
+}
+
+/** Decides which requests are served. */
+export interface Admission {
+  /** Called for each new connection. */
+  noteConnection(): void;
+  /** Admits or refuses the request, at once or later. */
+  submit(request: WaitingRequest): void;
+}
+
+/** Where a body is collected. */
+export interface BodyCollector {
+  /** Bytes so far. */
+  readonly length: number;
+  add(piece: Uint8Array): void;
+  /** All bytes so far. */
+  join(): Uint8Array;
 }
 
 export interface PlainConnectionOptions {
-  loadShedder: LoadShedder;
+  admission: Admission;
   /** The routes of calls, by path. */
   paths: ReadonlyMap<string, ServedPath>;
-  /** Finds the caller's address behind trusted reverse proxies. */
-  findAddress: (socket: Socket, headers: ReadonlyMap<string, string>) => string;
-  bodyBytesMax: number;
-  bodyBudget: BodyBudget;
+  /** Makes the memory of a body of this length. It is not added to beyond that. */
+  collectBody: (bytes: number) => BodyCollector;
   /** Maximum idle time of a client before its first request, and between two requests. */
   idleTimeoutMs: number;
   /** Time for a client to send its whole request. */
@@ -70,11 +91,11 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /** Never added to. */
-const NO_BODY = new BodyCollector(0);
+const NO_BODY: BodyCollector = { length: 0, add() {}, join: () => Buffer.alloc(0) };
 
 /**
  * - `idle`: there is no request;
- * - `waiting`: a request waits for the load shedder;
+ * - `waiting`: a request waits for its admission;
  * - `serving`: a request is being answered;
  * - `discarding`: the answer was sent, and the rest of the request's body is still arriving;
  * - `ended`: bytes are dropped;
@@ -82,7 +103,7 @@ const NO_BODY = new BodyCollector(0);
  */
 type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended' | 'handed_over';
 
-export class PlainConnection implements SheddableRequest, ExchangeConnection {
+export class PlainConnection implements WaitingRequest, CallConnection {
   readonly socket: Socket;
   readonly keepAlive: string;
   readonly #options: PlainConnectionOptions;
@@ -93,7 +114,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** The current request; null if there is none. */
   #request: PlainRequest | null = null;
   #path: ServedPath | null = null;
-  #exchange: PlainExchange | null = null;
+  #call: PlainCall | null = null;
   /** The part of the current body that has arrived. */
   #body = NO_BODY;
   #missingBytes = 0;
@@ -102,7 +123,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** Other connections get their turn before more of the body is taken. */
   #isYielding = false;
   /** Set while the body is awaited. */
-  #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
+  #settleBody: ((outcome: Uint8Array | BodyFailure) => void) | null = null;
   #isLate = false;
   #isFirst = true;
   /** Bytes of line breaks since the latest request. */
@@ -140,12 +161,9 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   }
 
   admit(): void {
-    const { findAddress, bodyBytesMax, bodyBudget } = this.#options;
-    const request = this.#request as PlainRequest;
     this.#stage = 'serving';
-    const address = findAddress(this.socket, request.headers);
-    this.#exchange = new PlainExchange(this, request, { address, bodyBytesMax, bodyBudget });
-    this.#path?.serve(this.#exchange);
+    this.#call = new PlainCall(this, this.#request as PlainRequest);
+    this.#path?.serve(this.#call);
     this.#advance();
   }
 
@@ -153,7 +171,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     const { headers } = this.#request as PlainRequest;
     const isLast = this.isLastResponse;
     const keepAlive = isLast ? null : this.keepAlive;
-    this.socket.write((this.#path as ServedPath).overloadAnswer.print(headers, keepAlive), 'latin1');
+    this.socket.write((this.#path as ServedPath).printRefusal(headers, keepAlive), 'latin1');
     this.onAnswered(isLast);
   }
 
@@ -162,13 +180,13 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     if (this.#stage === 'idle' || this.#stage === 'discarding') this.socket.destroy();
   }
 
-  readBody(signal: AbortSignal): Uint8Array | Denial | Promise<Uint8Array | Denial> {
+  readBody(signal: AbortSignal): Uint8Array | BodyFailure | Promise<Uint8Array | BodyFailure> {
     if (this.#missingBytes === 0) return this.#body.join();
-    if (this.#isLate) return LATE_BODY;
-    if (signal.aborted || this.#stage !== 'serving') return INCOMPLETE_BODY;
+    if (this.#isLate) return 'late';
+    if (signal.aborted || this.#stage !== 'serving') return 'incomplete';
     return new Promise((resolve) => {
-      const abort = () => this.#settleBody?.(INCOMPLETE_BODY);
-      const settle = (outcome: Uint8Array | Denial) => {
+      const abort = () => this.#settleBody?.('incomplete');
+      const settle = (outcome: Uint8Array | BodyFailure) => {
         this.#settleBody = null;
         signal.removeEventListener('abort', abort);
         resolve(outcome);
@@ -180,9 +198,9 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   }
 
   onAnswered(isLast: boolean): void {
-    const exchange = this.#exchange;
+    const call = this.#call;
     this.#isFirst = false;
-    this.#exchange = null;
+    this.#call = null;
     this.#request = null;
     this.#path = null;
     this.#body = NO_BODY;
@@ -190,7 +208,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     if (isLast || this.#isLate || this.#options.isStopping()) this.#closeInStages();
     else if (this.#missingBytes > 0) this.#stage = 'discarding';
     else this.#stage = 'idle';
-    exchange?.onAnswered();
+    call?.onAnswered();
     this.#advance();
   }
 
@@ -295,12 +313,12 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#lineBreakBytes = 0;
     this.#isLate = false;
     this.#missingBytes = request.bodyBytes;
-    this.#body = new BodyCollector(request.bodyBytes);
+    this.#body = this.#options.collectBody(request.bodyBytes);
     this.#cut(bytes, request.headBytes);
     if (this.#unread !== null && request.bodyBytes > 0) this.#body.add(this.#takeBody(this.#unread));
     if (this.#missingBytes > 0) this.#setTimer(this.#options.requestTimeoutMs);
     this.#stage = 'waiting';
-    this.#options.loadShedder.submit(this);
+    this.#options.admission.submit(this);
   }
 
   /** Takes the bytes that belong to the current body. */
@@ -360,7 +378,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
       return;
     }
     this.#isLate = true;
-    if (this.#settleBody !== null) this.#settleBody(LATE_BODY);
+    if (this.#settleBody !== null) this.#settleBody('late');
     else if (this.#stage !== 'serving') this.socket.destroy();
   };
 
@@ -381,8 +399,8 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#stage = 'ended';
     this.#unread = null;
     this.#setTimer(null);
-    this.#settleBody?.(INCOMPLETE_BODY);
-    this.#exchange?.onClosed();
+    this.#settleBody?.('incomplete');
+    this.#call?.onClosed();
     this.#options.onGone(this);
   };
 }

@@ -7,15 +7,15 @@ import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
 import { AnswerReader, type AnswerSink } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';
-import type { EgressAnswer, EgressFailure, EgressFailureReason } from './messages.ts';
+import type { FailureReason, WireAnswer, WireFailure } from './messages.ts';
 
-/** The part of a connection that a call uses. */
-export interface CallConnection {
+/** The part of a connection that a request uses. */
+export interface RequestConnection {
   /** The end of the request was not given to the socket yet. */
   readonly isSending: boolean;
   pause(): void;
   resume(): void;
-  /** The answer is complete. The connection may serve another call within `keptMs`; null: the server states no time. */
+  /** The answer is complete. The connection may serve another request within `keptMs`; null: the server states no time. */
   release(keptMs: number | null): void;
   /** Closes at once. */
   drop(): void;
@@ -29,11 +29,11 @@ const WAITING_BYTES_MAX = 72 * 1024;
 /** Overhead of a waiting piece beside its bytes. It matters because a server can send single bytes. */
 const PIECE_BYTES = 256;
 
-export class EgressCall implements AnswerSink, ByteStream {
-  readonly #connection: CallConnection;
+export class RunningRequest implements AnswerSink, ByteStream {
+  readonly #connection: RequestConnection;
   readonly #signal: AbortSignal;
   readonly #firstByteTimeoutMs: number | null;
-  readonly #settle: (outcome: EgressAnswer | EgressFailure) => void;
+  readonly #settle: (outcome: WireAnswer | WireFailure) => void;
 
   readonly #answer = new AnswerReader(this);
   #phase: 'opening' | 'waiting' | 'receiving' | 'complete' | 'broken' = 'opening';
@@ -46,13 +46,14 @@ export class EgressCall implements AnswerSink, ByteStream {
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
 
   constructor(
-    connection: CallConnection,
-    options: { signal: AbortSignal; firstByteTimeoutMs: number | null },
-    settle: (outcome: EgressAnswer | EgressFailure) => void,
+    connection: RequestConnection,
+    signal: AbortSignal,
+    firstByteTimeoutMs: number | null,
+    settle: (outcome: WireAnswer | WireFailure) => void,
   ) {
     this.#connection = connection;
-    this.#signal = options.signal;
-    this.#firstByteTimeoutMs = options.firstByteTimeoutMs;
+    this.#signal = signal;
+    this.#firstByteTimeoutMs = firstByteTimeoutMs;
     this.#settle = settle;
     this.#signal.addEventListener('abort', this.#onAbort);
   }
@@ -83,8 +84,8 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.abort('aborted', 'the caller aborted');
   };
 
-  /** Ends the call from our side, in any phase. */
-  abort(reason: EgressFailureReason, detail: string): void {
+  /** Ends the request from our side, in any phase. */
+  abort(reason: FailureReason, detail: string): void {
     if (this.#phase === 'receiving') this.#breakOff('aborted', detail);
     else if (this.#phase === 'opening' || this.#phase === 'waiting') this.#fail(reason, detail);
     this.#chunks = [];
@@ -92,7 +93,7 @@ export class EgressCall implements AnswerSink, ByteStream {
   }
 
   /** The rest of the answer will not arrive. */
-  onLost(reason: EgressFailureReason, detail: string): void {
+  onLost(reason: FailureReason, detail: string): void {
     if (this.#phase === 'receiving') this.#breakOff('broken_off', detail);
     else if (this.#phase === 'opening' || this.#phase === 'waiting') this.#fail(reason, detail);
   }
@@ -172,7 +173,7 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.#takeReader()?.resolve(null);
   }
 
-  #fail(reason: EgressFailureReason, detail: string): void {
+  #fail(reason: FailureReason, detail: string): void {
     // No server runs a request whose body is cut off.
     const sent = this.#phase !== 'opening' && !this.#connection.isSending;
     this.#leave();

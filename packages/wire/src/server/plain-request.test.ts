@@ -2,9 +2,9 @@
 // biome-ignore lint/style/useNodejsImportProtocol: Node has no such name for its internal parser.
 import { HTTPParser } from '_http_common';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
-import { expectCpuBelow } from '../../../test/time.ts';
-import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
+import { expectCpuBelow } from '../../../server/test/time.ts';
 import { readPlainRequest } from './plain-request.ts';
 
 const HOST = 'host: proxy.example';

@@ -11,9 +11,9 @@ import {
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ScriptedStream } from '../../async/test/scripted-stream.ts';
-import { countCases } from '../../server/test/random-cases.ts';
-import { pause } from '../../server/test/time.ts';
+import { ScriptedStream } from '../../../async/test/scripted-stream.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
+import { pause } from '../../../server/test/time.ts';
 import { type Coding, decodeBody, EXPANSION_RATIO_MAX, findCoding, UNPACKED_BYTES_FREE } from './decode.ts';
 
 /** The best quality, which is the default, takes a second for a megabyte. */

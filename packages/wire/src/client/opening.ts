@@ -1,69 +1,47 @@
 /**
- * Opens one connection to a target: resolves it, checks every address, dials only checked ones and, with https, shakes
- * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
- * knows nothing of HTTP.
+ * Opens one connection to a destination: asks its guard for the addresses, dials only those that the guard allows and,
+ * with https, shakes hands; all under one deadline. The guard is asked here because here is the address that bytes will
+ * really go to. It knows nothing of HTTP.
  */
 import { isIP, type LookupFunction, Socket, type TcpSocketConnectOpts } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
-import { atTurnEnd } from '@erp-proxy/async/tasks';
-import type { EgressFailureReason } from './messages.ts';
-import type { LookUpName } from './names.ts';
-import type { CheckAddress, EgressTarget } from './policy.ts';
-import { type ClosedSockets, type SocketUser, UpstreamSocket } from './upstream-socket.ts';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { atTurnEnd } from '../turn-end.ts';
+import type { Destination } from './destination.ts';
+import type { FailureReason } from './messages.ts';
+import { ReusableSocket, type SocketUser } from './reusable-socket.ts';
 
 /** Why no connection was made. No byte of a request was sent. */
 export class OpeningError extends Error {
-  readonly reason: EgressFailureReason;
+  readonly reason: FailureReason;
 
-  constructor(reason: EgressFailureReason, detail: string) {
+  constructor(reason: FailureReason, detail: string) {
     super(detail);
     this.reason = reason;
   }
 }
 
-export interface OpeningOptions {
-  lookUp: LookUpName;
-  connectTimeoutMs: number;
-  /** Called at the first https connection, since reading the certificates takes some time. Throws if it cannot. */
-  secureContext: () => SecureContext;
-  /** Plain sockets to be used again. */
-  closedSockets: ClosedSockets;
-  /** Monotonic clock in milliseconds. */
-  nowMs: () => number;
-}
-
-/** The server that is dialled, and what its connections share. */
-export interface Destination {
-  readonly target: EgressTarget;
-  readonly checkAddress: CheckAddress;
-  /** The last TLS session, to be resumed. */
-  session: Buffer | null;
-}
-
-type Done = (outcome: UpstreamSocket | OpeningError) => void;
+type Done = (outcome: ReusableSocket | OpeningError) => void;
 
 export class Opening implements SocketUser {
-  readonly #target: EgressTarget;
+  readonly #target: Destination['target'];
   readonly #destination: Destination;
-  readonly #options: OpeningOptions;
   readonly #timer: NodeJS.Timeout;
   /** Null after the end. */
   #done: Done | null;
   /** With https, the socket below TLS, and then the TLS socket. */
-  #socket: UpstreamSocket | Socket | null = null;
+  #socket: ReusableSocket | Socket | null = null;
   /** True if only one address is dialled, so that no other one can be reached. */
   #isReachedKnown = false;
 
-  constructor(destination: Destination, options: OpeningOptions, done: Done) {
-    const { target } = destination;
+  constructor(destination: Destination, done: Done) {
+    const { target, dialer } = destination;
     this.#target = target;
     this.#destination = destination;
-    this.#options = options;
     this.#done = done;
     this.#timer = setTimeout(() => {
-      this.#fail('connect_timeout', `no connection to ${target.host} within ${options.connectTimeoutMs} ms`);
-    }, options.connectTimeoutMs);
+      this.#fail('connect_timeout', `no connection to ${target.host} within ${dialer.connectTimeoutMs} ms`);
+    }, dialer.connectTimeoutMs);
     this.#resolve();
   }
 
@@ -73,8 +51,8 @@ export class Opening implements SocketUser {
   }
 
   #resolve(): void {
-    const { host, isLiteral } = this.#target;
-    const answer = isLiteral ? [host] : this.#options.lookUp(host);
+    const { host } = this.#target;
+    const answer = this.#destination.guard.findAddresses();
     if (!(answer instanceof Promise)) {
       this.#check(answer);
       return;
@@ -94,7 +72,7 @@ export class Opening implements SocketUser {
       return;
     }
     for (const address of addresses) {
-      const denial = this.#destination.checkAddress(address);
+      const denial = this.#destination.guard.check(address);
       if (denial !== null) {
         this.#fail('denied', denial.detail);
         return;
@@ -120,13 +98,13 @@ export class Opening implements SocketUser {
   }
 
   #dialPlain(options: TcpSocketConnectOpts): void {
-    const socket = this.#options.closedSockets.take();
+    const socket = this.#destination.dialer.closedSockets.take();
     this.#socket = socket;
     socket.connect(options, this);
   }
 
   onConnect(): void {
-    const socket = this.#socket as UpstreamSocket;
+    const socket = this.#socket as ReusableSocket;
     if (this.#mayUse(socket)) this.#succeed(socket);
   }
 
@@ -143,14 +121,14 @@ export class Opening implements SocketUser {
   }
 
   /** Checks the address that was reached, if there were several. */
-  #mayUse(socket: UpstreamSocket | Socket): boolean {
+  #mayUse(socket: ReusableSocket | Socket): boolean {
     if (this.#isReachedKnown) return true;
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) {
       this.onClose();
       return false;
     }
-    const denial = this.#destination.checkAddress(remoteAddress);
+    const denial = this.#destination.guard.check(remoteAddress);
     if (denial !== null) this.#fail('denied', denial.detail);
     return denial === null;
   }
@@ -175,7 +153,7 @@ export class Opening implements SocketUser {
         host,
         // RFC 6066 section 3: an address is not a server name. The certificate is then checked against `host`.
         servername: isLiteral ? '' : host,
-        secureContext: this.#options.secureContext(),
+        secureContext: this.#destination.secureContext(),
         ALPNProtocols: ['http/1.1'],
         ...(this.#destination.session === null ? null : { session: this.#destination.session }),
       });
@@ -189,14 +167,14 @@ export class Opening implements SocketUser {
     secured.on('session', (session) => {
       this.#destination.session = session;
     });
-    secured.once('secureConnect', () => this.#succeed(new UpstreamSocket(secured, null)));
+    secured.once('secureConnect', () => this.#succeed(new ReusableSocket(secured, null)));
   }
 
-  #succeed(socket: UpstreamSocket): void {
+  #succeed(socket: ReusableSocket): void {
     this.#end()?.(socket);
   }
 
-  #fail(reason: EgressFailureReason, detail: string): void {
+  #fail(reason: FailureReason, detail: string): void {
     const done = this.#end();
     if (done === null) return;
     this.#socket?.destroy();
@@ -218,7 +196,7 @@ function makeLookup(addresses: readonly string[]): LookupFunction {
   return (_name, _options, callback) => callback(null, answers);
 }
 
-function classifyError(error: Error): EgressFailureReason {
+function classifyError(error: Error): FailureReason {
   if (isExhausted(error)) return 'exhausted';
   return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
 }

@@ -1,30 +1,27 @@
 /**
- * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
+ * One connection to a server, with at most one request at a time. {@link Opening} opens it; it is closed after some
  * idle time. Does not interpret the bytes.
  */
-import { atTurnEnd, type Indexed } from '@erp-proxy/async/tasks';
-import type { CallConnection, EgressCall } from './egress-call.ts';
-import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
-import type { SocketUser, UpstreamSocket } from './upstream-socket.ts';
+import { atTurnEnd } from '../turn-end.ts';
+import type { Destination } from './destination.ts';
+import type { DialledConnection } from './dialer.ts';
+import type { SendOptions, WireAnswer, WireFailure } from './messages.ts';
+import { describeError, Opening, OpeningError } from './opening.ts';
+import type { ReusableSocket, SocketUser } from './reusable-socket.ts';
+import { type RequestConnection, RunningRequest } from './running-request.ts';
 
 /** The pool of the connection. */
 export interface ConnectionOwner extends Destination {
+  /** The connection can serve another request, unless it is closed meanwhile. */
   onFree(connection: Connection): void;
+  /** The connection is closed. */
   onGone(connection: Connection): void;
-}
-
-/** When a request is not sent after all. */
-export interface SendConditions {
-  /** Asked once a connection had to be made. */
-  isStillWanted: () => boolean | Promise<boolean>;
-  /** Asked right before the first byte is written. */
-  maySend: () => boolean;
 }
 
 /** Less than the usual idle time of servers (nginx 75 s, Node 5 s), so that this side closes first. */
 const IDLE_MS = 4_000;
 /**
- * A connection takes no further call after this time. Otherwise a busy proxy would never notice that the name of the
+ * A connection takes no further request after this time. Otherwise a busy proxy would never notice that the name of the
  * server has moved to another address, or that its certificate has changed.
  */
 const LIFE_MS = 60_000;
@@ -33,13 +30,15 @@ const LATENCY_MS = 1_000;
 /** Bytes of a request that are given to the socket at once. */
 const SLICE_BYTES = 512 * 1024;
 
-export class Connection implements CallConnection, SocketUser, Indexed {
+const ALWAYS = () => true;
+
+export class Connection implements RequestConnection, SocketUser, DialledConnection {
   index = -1;
   readonly #owner: ConnectionOwner;
   #opening: Opening | null = null;
   /** Null before the opening, and after the end: the socket may then be another connection's. */
-  #socket: UpstreamSocket | null = null;
-  #call: EgressCall | null = null;
+  #socket: ReusableSocket | null = null;
+  #call: RunningRequest | null = null;
   #isGone = false;
   #isPaused = false;
   #isSending = false;
@@ -49,11 +48,12 @@ export class Connection implements CallConnection, SocketUser, Indexed {
 
   constructor(owner: ConnectionOwner) {
     this.#owner = owner;
+    owner.dialer.connections.add(this);
   }
 
-  /** Whether it can serve another call. */
-  isUsable(nowMs: number): boolean {
-    return this.#socket?.isOpen === true && nowMs - this.#openedMs < LIFE_MS;
+  /** Whether it can serve another request, after `onFree`. */
+  get isUsable(): boolean {
+    return this.#socket?.isOpen === true && this.#owner.dialer.nowMs() - this.#openedMs < LIFE_MS;
   }
 
   get isSending(): boolean {
@@ -65,26 +65,34 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     return this.#isSending || this.#socket?.isSending === true;
   }
 
-  /** Sends the request of a call. Opens the socket first if there is none. */
-  run(
-    call: EgressCall,
+  /**
+   * Sends a request of {@link buildRequest}, and gives the answer as soon as its head has arrived. Opens the socket first
+   * if there is none. Called at first, and then after `onFree`.
+   */
+  send(request: readonly Uint8Array[], options: SendOptions): Promise<WireAnswer | WireFailure> {
+    const { isStillWanted = ALWAYS, maySend = ALWAYS } = options;
+    return new Promise((settle) => {
+      const call = new RunningRequest(this, options.signal, this.#owner.dialer.firstByteTimeoutMs, settle);
+      this.#call = call;
+      if (this.#socket === null) this.#open(call, request, isStillWanted, maySend);
+      else this.#send(this.#socket, call, request, maySend);
+    });
+  }
+
+  #open(
+    call: RunningRequest,
     request: readonly Uint8Array[],
-    options: OpeningOptions,
-    { isStillWanted, maySend }: SendConditions,
+    isStillWanted: () => boolean | Promise<boolean>,
+    maySend: () => boolean,
   ): void {
-    this.#call = call;
-    if (this.#socket !== null) {
-      this.#send(this.#socket, call, request, maySend);
-      return;
-    }
-    this.#opening = new Opening(this.#owner, options, (outcome) => {
+    this.#opening = new Opening(this.#owner, (outcome) => {
       this.#opening = null;
       if (outcome instanceof OpeningError) {
         call.abort(outcome.reason, outcome.message);
         return;
       }
       this.#socket = outcome;
-      this.#openedMs = options.nowMs();
+      this.#openedMs = this.#owner.dialer.nowMs();
       outcome.user = this;
       const isWanted = isStillWanted();
       if (isWanted instanceof Promise)
@@ -127,6 +135,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
     if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     this.#socket?.destroy();
     this.#socket = null;
+    this.#owner.dialer.connections.delete(this);
     this.#owner.onGone(this);
   }
 
@@ -138,10 +147,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
 
   #sendIf(
     isWanted: boolean,
-    socket: UpstreamSocket,
-    call: EgressCall,
+    socket: ReusableSocket,
+    call: RunningRequest,
     request: readonly Uint8Array[],
-    maySend: SendConditions['maySend'],
+    maySend: () => boolean,
   ): void {
     if (isWanted) this.#send(socket, call, request, maySend);
     else call.abort('withdrawn', 'the request was no longer wanted when the connection was made');
@@ -149,10 +158,10 @@ export class Connection implements CallConnection, SocketUser, Indexed {
 
   /** At the end of this turn of the event loop: requests that are sent together wake the server only once. */
   #send(
-    socket: UpstreamSocket,
-    call: EgressCall,
+    socket: ReusableSocket,
+    call: RunningRequest,
     request: readonly Uint8Array[],
-    maySend: SendConditions['maySend'],
+    maySend: () => boolean,
   ): void {
     atTurnEnd('send a request', () => {
       if (this.#call !== call) return;
@@ -170,7 +179,7 @@ export class Connection implements CallConnection, SocketUser, Indexed {
    * Writes the last bytes of the request, a slice in each turn of the event loop. TLS encrypts at once what it is
    * given, and a socket whose server reads fast enough takes all slices of a turn without a wait.
    */
-  #write(socket: UpstreamSocket, call: EgressCall, bytes: Uint8Array): void {
+  #write(socket: ReusableSocket, call: RunningRequest, bytes: Uint8Array): void {
     const rest = bytes.subarray(SLICE_BYTES);
     if (rest.length === 0) {
       this.#isSending = false;

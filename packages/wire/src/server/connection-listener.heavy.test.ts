@@ -4,17 +4,26 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type TakenAnswer, takeAnswer } from '../../../test/take-answer.ts';
-import { ENDLESS_MS, MOMENT_MS, passTurns, pause, pauseAtRandom, runLater } from '../../../test/time.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
-import type { Exchange } from '../../execute/terms/exchange.ts';
-import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
-import { BodyBudget } from '../body-budget.ts';
-import { NodeExchange } from '../node-exchange.ts';
-import { ManualLoadShedder } from '../shedding/manual-load-shedder.fixture.ts';
+import { Denial } from '../../../server/src/execute/terms/denial.ts';
+import { OWN_DIALECT } from '../../../server/src/execute/terms/dialect.ts';
+import type { Exchange } from '../../../server/src/execute/terms/exchange.ts';
+import { BodyBudget } from '../../../server/src/http/body-budget.ts';
+import { BodyCollector } from '../../../server/src/http/body-collector.ts';
+import { NodeExchange } from '../../../server/src/http/node-exchange.ts';
+import { OverloadAnswer } from '../../../server/src/http/overload-answer.ts';
+import { PlainExchange } from '../../../server/src/http/plain-exchange.ts';
+import { ManualLoadShedder } from '../../../server/src/http/shedding/manual-load-shedder.fixture.ts';
+import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
+import { type TakenAnswer, takeAnswer } from '../../../server/test/take-answer.ts';
+import {
+  ENDLESS_MS,
+  MOMENT_MS,
+  passTurns,
+  pause,
+  pauseAtRandom,
+  runLater,
+} from '../../../server/test/time.ts';
 import { ConnectionListener } from './connection-listener.ts';
-import { OverloadAnswer } from './overload-answer.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -32,8 +41,10 @@ const LONGER_THAN_TIMEOUT_MS = 3 * SHORT_TIMEOUT_MS;
 const SETTINGS = {
   bodyBytesMax: 1_000_000,
   bodyBudget: new BodyBudget(10_000_000),
-  findAddress: () => '127.0.0.1',
+  address: '127.0.0.1',
 };
+
+const collectBody = (bytes: number) => new BodyCollector(bytes);
 
 /** Starts a server that answers a call with its body, and any other path with the path. */
 async function startServer({
@@ -70,18 +81,20 @@ async function startServer({
       get hasCallerLeft() {
         return response.destroyed;
       },
-      admit: () => void serve(new NodeExchange(request, response, { ...SETTINGS, address: '' })),
+      admit: () => void serve(new NodeExchange(request, response, SETTINGS)),
       refuse: () => overloadAnswer.send(request, response),
     });
   });
   const listener = new ConnectionListener(server, {
-    ...SETTINGS,
-    bodyBytesMax,
-    loadShedder,
+    admission: loadShedder,
+    collectBody,
     idleTimeoutMs,
     requestTimeoutMs,
   });
-  listener.serve(CALL, { overloadAnswer, serve: (exchange) => void serve(exchange) });
+  listener.serve(CALL, {
+    serve: (call) => void serve(new PlainExchange(call, { ...SETTINGS, bodyBytesMax })),
+    printRefusal: (headers, keepAlive) => overloadAnswer.print(headers, keepAlive),
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push(() => {
@@ -640,8 +653,8 @@ test('feeds HTTP nothing while HTTP has paused the connection, and everything in
     }),
   );
   new ConnectionListener(server, {
-    ...SETTINGS,
-    loadShedder: new ManualLoadShedder().loadShedder,
+    admission: new ManualLoadShedder().loadShedder,
+    collectBody,
     idleTimeoutMs: 60_000,
     requestTimeoutMs: 60_000,
   });

@@ -1,6 +1,6 @@
 /**
  * The response to one request: sends head and body in HTTP's format. Implemented on Node's HTTP (node-response.ts) and
- * directly on a connection (connection/plain-response.ts). Knows nothing of calls.
+ * directly on a connection (plain-call.ts). Knows nothing of what is answered.
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 
@@ -15,4 +15,8 @@ export interface HttpResponse {
   end(): void;
   /** Resets the connection: a client must not take a truncated body for a complete one. */
   breakOff(): void;
+  /** Calls `listener` once when the client leaves before its answer is complete; immediately if it has left already. */
+  onClientLeft(listener: () => void): void;
+  /** Resolves when the last byte of the answer was sent, or the connection is closed. */
+  waitUntilAnswered(): Promise<void>;
 }
