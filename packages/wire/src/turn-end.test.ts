@@ -6,7 +6,7 @@ const ORDER: SocketUse[] = ['send a request', 'connect', 'close', 'send an answe
 test('functions run at the end of the turn, kind by kind, each kind in its order', async () => {
   const ran: string[] = [];
   for (const index of [1, 2])
-    for (const use of ORDER.toReversed()) atTurnEnd(use, () => ran.push(use + index));
+    for (const use of ORDER.toReversed()) atTurnEnd(use, null, () => ran.push(use + index));
   for (let step = 0; step < 10; step++) await Promise.resolve();
   expect(ran).toEqual([]);
   await new Promise(setImmediate);
@@ -15,8 +15,8 @@ test('functions run at the end of the turn, kind by kind, each kind in its order
 
 test('a function that is added by another runs at the end of the next turn', async () => {
   const ran: string[] = [];
-  atTurnEnd('connect', () => {
-    for (const use of ORDER) atTurnEnd(use, () => ran.push(use));
+  atTurnEnd('connect', null, () => {
+    for (const use of ORDER) atTurnEnd(use, null, () => ran.push(use));
   });
   await new Promise(setImmediate);
   expect(ran).toEqual([]);
@@ -24,7 +24,7 @@ test('a function that is added by another runs at the end of the next turn', asy
   expect(ran).toEqual(ORDER);
 });
 
-test('an error is uncaught, and prevents no other function', async () => {
+test('an error is uncaught, names the request that it served, and prevents no other function', async () => {
   const listeners = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
   const errors: unknown[] = [];
@@ -32,16 +32,17 @@ test('an error is uncaught, and prevents no other function', async () => {
   try {
     const ran: string[] = [];
     const error = new Error('test');
-    atTurnEnd('connect', () => {
+    atTurnEnd('connect', 'r1', () => {
       throw error;
     });
-    atTurnEnd('connect', () => ran.push('connect'));
-    atTurnEnd('close', () => ran.push('close'));
+    atTurnEnd('connect', null, () => ran.push('connect'));
+    atTurnEnd('close', null, () => ran.push('close'));
     await new Promise(setImmediate);
     expect(ran).toEqual(['connect', 'close']);
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     expect(errors).toEqual([error]);
+    expect(error.stack).toMatch(/turn-end\.test\.ts.*for request r1$/s);
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of listeners) process.on('uncaughtException', listener);

@@ -33,6 +33,7 @@ export class PlainExchange implements Exchange {
     this.address = address;
     const { headers } = call;
     this.requestId = chooseRequestId(headers.get('x-request-id'));
+    call.owner = this.requestId;
     this.writer = new HttpAnswerWriter(call, {
       requestId: this.requestId,
       origin: headers.get('origin'),

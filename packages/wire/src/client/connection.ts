@@ -66,13 +66,13 @@ export class Connection implements RequestConnection, SocketUser, DialledConnect
   }
 
   /**
-   * Sends a request of {@link buildRequest}, and gives the answer as soon as its head has arrived. Opens the socket first
-   * if there is none. Called at first, and then after `onFree`.
+   * Sends a request of `buildRequest`, and gives the answer as soon as its head has arrived. Opens the socket first if
+   * there is none. Called at first, and then after `onFree`.
    */
   send(request: readonly Uint8Array[], options: SendOptions): Promise<WireAnswer | WireFailure> {
     const { isStillWanted = ALWAYS, maySend = ALWAYS } = options;
     return new Promise((settle) => {
-      const call = new RunningRequest(this, options.signal, this.#owner.dialer.firstByteTimeoutMs, settle);
+      const call = new RunningRequest(this, options, this.#owner.dialer.firstByteTimeoutMs, settle);
       this.#call = call;
       if (this.#socket === null) this.#open(call, request, isStillWanted, maySend);
       else this.#send(this.#socket, call, request, maySend);
@@ -85,7 +85,7 @@ export class Connection implements RequestConnection, SocketUser, DialledConnect
     isStillWanted: () => boolean | Promise<boolean>,
     maySend: () => boolean,
   ): void {
-    this.#opening = new Opening(this.#owner, (outcome) => {
+    this.#opening = new Opening(this.#owner, call.owner, (outcome) => {
       this.#opening = null;
       if (outcome instanceof OpeningError) {
         call.abort(outcome.reason, outcome.message);
@@ -163,7 +163,7 @@ export class Connection implements RequestConnection, SocketUser, DialledConnect
     request: readonly Uint8Array[],
     maySend: () => boolean,
   ): void {
-    atTurnEnd('send a request', () => {
+    atTurnEnd('send a request', call.owner, () => {
       if (this.#call !== call) return;
       if (!maySend()) {
         call.abort('withdrawn', 'the request might not be sent any more');

@@ -17,6 +17,8 @@ export interface WireRequest {
 /** One request on a connection. */
 export interface SendOptions {
   signal: AbortSignal;
+  /** Names what is sent, such as the id of a request, for stacks and debuggers. */
+  owner?: string | undefined;
   /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */
   isStillWanted?: (() => boolean | Promise<boolean>) | undefined;
   /** Called right before the first byte of the request is written, on every connection. False: nothing is sent. */

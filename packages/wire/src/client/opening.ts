@@ -26,6 +26,8 @@ type Done = (outcome: ReusableSocket | OpeningError) => void;
 export class Opening implements SocketUser {
   readonly #target: Destination['target'];
   readonly #destination: Destination;
+  /** Whom it serves. */
+  readonly #owner: string | null;
   readonly #timer: NodeJS.Timeout;
   /** Null after the end. */
   #done: Done | null;
@@ -34,10 +36,11 @@ export class Opening implements SocketUser {
   /** True if only one address is dialled, so that no other one can be reached. */
   #isReachedKnown = false;
 
-  constructor(destination: Destination, done: Done) {
+  constructor(destination: Destination, owner: string | null, done: Done) {
     const { target, dialer } = destination;
     this.#target = target;
     this.#destination = destination;
+    this.#owner = owner;
     this.#done = done;
     this.#timer = setTimeout(() => {
       this.#fail('connect_timeout', `no connection to ${target.host} within ${dialer.connectTimeoutMs} ms`);
@@ -90,7 +93,7 @@ export class Opening implements SocketUser {
       ? { port, host: first }
       : { port, host, autoSelectFamily: true, lookup: makeLookup(addresses) };
     // At the end of this turn of the event loop: connections that are opened together wake the server only once.
-    atTurnEnd('connect', () => {
+    atTurnEnd('connect', this.#owner, () => {
       if (this.#done === null) return;
       if (secure) this.#dialBelowTls(options);
       else this.#dialPlain(options);

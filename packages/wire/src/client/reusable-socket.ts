@@ -114,7 +114,7 @@ export class ReusableSocket {
     this.#isDestroyed = true;
     // Node tries several addresses in turn by timers. One of a former server must never be reached for another call.
     if (this.#socket.connecting) this.#isReusable = false;
-    atTurnEnd('close', () => {
+    atTurnEnd('close', null, () => {
       // Otherwise it has closed by itself, and may have another user.
       if (this.#isDestroyed) this.#socket.destroy();
     });

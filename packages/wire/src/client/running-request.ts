@@ -4,10 +4,11 @@
  */
 
 import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
+import { nameOwner } from '../owner.ts';
 import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
 import { AnswerReader, type AnswerSink } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';
-import type { FailureReason, WireAnswer, WireFailure } from './messages.ts';
+import type { FailureReason, SendOptions, WireAnswer, WireFailure } from './messages.ts';
 
 /** The part of a connection that a request uses. */
 export interface RequestConnection {
@@ -15,7 +16,7 @@ export interface RequestConnection {
   readonly isSending: boolean;
   pause(): void;
   resume(): void;
-  /** The answer is complete. The connection may serve another request within `keptMs`; null: the server states no time. */
+  /** The answer is complete. The connection may serve another one within `keptMs`; null: the server states no time. */
   release(keptMs: number | null): void;
   /** Closes at once. */
   drop(): void;
@@ -33,6 +34,8 @@ export class RunningRequest implements AnswerSink, ByteStream {
   readonly #connection: RequestConnection;
   readonly #signal: AbortSignal;
   readonly #firstByteTimeoutMs: number | null;
+  /** Whom it serves; null if that is not known. */
+  readonly owner: string | null;
   readonly #settle: (outcome: WireAnswer | WireFailure) => void;
 
   readonly #answer = new AnswerReader(this);
@@ -47,12 +50,13 @@ export class RunningRequest implements AnswerSink, ByteStream {
 
   constructor(
     connection: RequestConnection,
-    signal: AbortSignal,
+    { signal, owner }: Pick<SendOptions, 'signal' | 'owner'>,
     firstByteTimeoutMs: number | null,
     settle: (outcome: WireAnswer | WireFailure) => void,
   ) {
     this.#connection = connection;
     this.#signal = signal;
+    this.owner = owner ?? null;
     this.#firstByteTimeoutMs = firstByteTimeoutMs;
     this.#settle = settle;
     this.#signal.addEventListener('abort', this.#onAbort);
@@ -122,7 +126,7 @@ export class RunningRequest implements AnswerSink, ByteStream {
     try {
       this.#answer.take(bytes);
     } catch (error) {
-      if (!(error instanceof AnswerSyntaxError)) throw error;
+      if (!(error instanceof AnswerSyntaxError)) throw nameOwner(error, this.owner);
       this.onLost('bad_response', error.message);
     }
   }

@@ -30,6 +30,8 @@ const CHUNK_END = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 export class PlainCall implements HttpResponse {
+  /** Names the call, such as by the id of its request, for stacks and debuggers. Its server may set it. */
+  owner: string | null = null;
   readonly #connection: CallConnection;
   readonly #request: PlainRequest;
   #state: 'running' | 'answered' | 'closed' = 'running';
@@ -103,7 +105,7 @@ export class PlainCall implements HttpResponse {
     whole.write(head, 0, 'latin1');
     whole.set(body, head.length);
     // At the end of this turn of the event loop: answers that are sent together wake their receiver only once.
-    atTurnEnd('send an answer', () => this.#write(whole));
+    atTurnEnd('send an answer', this.owner, () => this.#write(whole));
   }
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
@@ -136,7 +138,7 @@ export class PlainCall implements HttpResponse {
   #begin(head: string): void {
     const { socket } = this.#connection;
     socket.cork();
-    atTurnEnd('send an answer', () => socket.uncork());
+    atTurnEnd('send an answer', this.owner, () => socket.uncork());
     this.#write(Buffer.from(head, 'latin1'));
   }
 

@@ -7,6 +7,7 @@
  * Requests of a connection are served one after the other. Bytes behind the current request stay unread.
  */
 import type { Socket } from 'node:net';
+import { nameOwner } from '../owner.ts';
 import { DISCARDED_BYTES_MAX, LINGER_MS, UNREAD_BYTES_MAX } from './node-response.ts';
 import { type BodyFailure, type CallConnection, PlainCall } from './plain-call.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
@@ -242,7 +243,11 @@ export class PlainConnection implements WaitingRequest, CallConnection {
 
   readonly #receive = (bytes: Buffer): void => {
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
-    this.#advance();
+    try {
+      this.#advance();
+    } catch (error) {
+      throw nameOwner(error, this.#call?.owner ?? null);
+    }
   };
 
   /** Processes the received bytes until a stage wants no more. */
