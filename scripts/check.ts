@@ -1,7 +1,7 @@
 /**
  * Runs all checks. Every stage runs to its end, so that all errors are reported at once; if one stage failed, the
  * script fails. What a stage checks is configured in biome.json, tsconfig.json, knip.json and vitest.config.ts. `--all`
- * adds the heavy tests, and those that measure how long work keeps the event loop.
+ * adds the heavy tests, a minute of fuzzing, and the tests that measure how long work keeps the event loop.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,6 +40,7 @@ const TESTS: Stage[] = [
   ...(isAll
     ? [
         { name: 'heavy tests', command: 'npx vitest run --project heavy --project memory', hasTests: true },
+        { name: 'fuzzing', command: 'npm run fuzz -- --seconds 60' },
         { name: 'blocking', command: 'npm run test:blocking --', hasTests: true },
       ]
     : []),

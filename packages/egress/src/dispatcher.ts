@@ -6,30 +6,20 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { atMost, IndexedSet } from '@erp-proxy/async/tasks';
+import { atMost } from '@erp-proxy/async/tasks';
+import {
+  buildRequest,
+  Connection,
+  type ConnectionOwner,
+  Dialer,
+  type Guard,
+  type SendOptions,
+} from '@erp-proxy/wire/client';
 import { LRUCache } from 'lru-cache';
-import { Connection, type ConnectionOwner } from './connection.ts';
-import { EgressCall } from './egress-call.ts';
+import { createGuard } from './guard.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
-import type { OpeningOptions } from './opening.ts';
-import {
-  type CheckAddress,
-  checkOrigin,
-  type EgressPolicy,
-  type EgressTarget,
-  rememberAllowed,
-} from './policy.ts';
-import { buildRequest } from './request-bytes.ts';
-import { ClosedSockets } from './upstream-socket.ts';
-
-export interface SendOptions {
-  signal: AbortSignal;
-  /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */
-  isStillWanted?: (() => boolean | Promise<boolean>) | undefined;
-  /** Called right before the first byte of the request is written, on every connection. False: nothing is sent. */
-  maySend?: (() => boolean) | undefined;
-}
+import { checkOrigin, type EgressPolicy, type EgressTarget } from './policy.ts';
 
 export interface EgressDispatcher {
   /** Checks what needs no DNS: scheme, port and a literal address. Null: nothing is denied so far. */
@@ -62,15 +52,10 @@ const IDLE_CONNECTIONS_MAX = 256;
 export function createEgressDispatcher(options: EgressOptions): EgressDispatcher {
   const { allow: policy, firstByteTimeoutMs, connectTimeoutMs } = options;
   const nowMs = options.nowMs ?? (() => performance.now());
-  const openingOptions: OpeningOptions = {
-    connectTimeoutMs,
-    lookUp: cacheNames(options.resolve ?? resolveBySystem, nowMs),
-    secureContext: createLazyContext(options.certificates),
-    closedSockets: new ClosedSockets(),
-    nowMs,
-  };
+  const dialer = new Dialer({ connectTimeoutMs, firstByteTimeoutMs, nowMs });
+  const lookUp = cacheNames(options.resolve ?? resolveBySystem, nowMs);
+  const secureContext = createLazyContext(options.certificates);
   const pools = new LRUCache<string, Pool>({ ...atMost(ORIGINS_MAX), dispose: (pool) => pool.retire() });
-  const connections = new IndexedSet<Connection>();
   let isClosed = false;
 
   /** The policy of a dispatcher never changes, so that the origin of an existing pool is allowed. */
@@ -80,13 +65,13 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     if (known !== undefined) return known;
     const target = checkOrigin(policy, origin, trust?.isAllowed);
     if ('rule' in target) return target;
-    const pool = new Pool(
-      new URL(origin).host,
+    const certificates = trust?.certificates ?? null;
+    const pool = new Pool(new URL(origin).host, {
+      dialer,
+      guard: createGuard(policy, target, lookUp),
       target,
-      rememberAllowed(policy, target),
-      applyTrust(openingOptions, trust),
-      connections,
-    );
+      secureContext: certificates === null ? secureContext : createLazyContext([certificates]),
+    });
     pools.set(name, pool);
     return pool;
   }
@@ -98,31 +83,28 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
       return 'rule' in target ? target : null;
     },
 
-    send(request, { signal, isStillWanted, maySend }) {
+    send(request, options) {
       const pool = findPool(request.origin, request.trust ?? null);
       if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
-      if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
+      if (options.signal.aborted)
+        return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
       if (isClosed) return Promise.resolve(refuse('aborted', 'the proxy is shutting down'));
-      return new Promise((settle) => {
-        const bytes = buildRequest(request, pool.host);
-        const connection = pool.take();
-        const call = new EgressCall(connection, { signal, firstByteTimeoutMs }, settle);
-        connection.run(call, bytes, pool.openingOptions, {
-          isStillWanted: isStillWanted ?? ALWAYS,
-          maySend: maySend ?? ALWAYS,
-        });
-      });
+      let bytes: Uint8Array[];
+      try {
+        bytes = buildRequest(request, pool.host);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      return pool.take().send(bytes, options);
     },
 
     async close() {
       isClosed = true;
       pools.clear();
-      for (const connection of connections.toArray()) connection.close();
+      dialer.close();
     },
   };
 }
-
-const ALWAYS = () => true;
 
 function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
   return { ok: false, reason, sent: false, detail };
@@ -133,45 +115,35 @@ function namePool(origin: string, trust: EgressTrust | null): string {
   return trust === null ? origin : `${origin} ${trust.id}`;
 }
 
-function applyTrust(options: OpeningOptions, trust: EgressTrust | null): OpeningOptions {
-  const certificates = trust?.certificates ?? null;
-  return certificates === null ? options : { ...options, secureContext: createLazyContext([certificates]) };
-}
-
 /** The idle connections of one origin and trust. The last used is taken first, so that the others can time out. */
 class Pool implements ConnectionOwner {
   /** As in the host header: with the port if it is not the default of the scheme. */
   readonly host: string;
+  readonly dialer: Dialer;
+  readonly guard: Guard;
   readonly target: EgressTarget;
-  readonly checkAddress: CheckAddress;
-  readonly openingOptions: OpeningOptions;
+  readonly secureContext: () => SecureContext;
   session: Buffer | null = null;
-  readonly #connections: IndexedSet<Connection>;
   #idle: Connection[] = [];
   #isRetired = false;
 
   constructor(
     host: string,
-    target: EgressTarget,
-    checkAddress: CheckAddress,
-    openingOptions: OpeningOptions,
-    connections: IndexedSet<Connection>,
+    { dialer, guard, target, secureContext }: Pick<Pool, 'dialer' | 'guard' | 'target' | 'secureContext'>,
   ) {
     this.host = host;
+    this.dialer = dialer;
+    this.guard = guard;
     this.target = target;
-    this.checkAddress = checkAddress;
-    this.openingOptions = openingOptions;
-    this.#connections = connections;
+    this.secureContext = secureContext;
   }
 
   take(): Connection {
     for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
-      if (kept.isUsable(this.openingOptions.nowMs())) return kept;
+      if (kept.isUsable) return kept;
       kept.drop();
     }
-    const connection = new Connection(this);
-    this.#connections.add(connection);
-    return connection;
+    return new Connection(this);
   }
 
   retire(): void {
@@ -185,7 +157,6 @@ class Pool implements ConnectionOwner {
   }
 
   onGone(connection: Connection): void {
-    this.#connections.delete(connection);
     const index = this.#idle.lastIndexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
   }

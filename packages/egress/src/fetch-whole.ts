@@ -1,6 +1,7 @@
 /** Sends a request and reads its whole answer, up to a maximum size: for requests of the proxy itself. */
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
-import type { EgressDispatcher, SendOptions } from './dispatcher.ts';
+import type { SendOptions } from '@erp-proxy/wire/client';
+import type { EgressDispatcher } from './dispatcher.ts';
 import type { EgressAnswer, EgressFailure, EgressRequest } from './messages.ts';
 
 export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {

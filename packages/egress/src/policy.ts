@@ -109,25 +109,6 @@ export function checkAddress(
   return deny('address', `${target.host} is ${found}: name ${remedy} in egress.allow to reach it`);
 }
 
-/** Checks an address of one target, like {@link checkAddress}. */
-export type CheckAddress = (address: string) => EgressDenial | null;
-
-/** A target has few addresses at a time. */
-const ALLOWED_ADDRESSES_MAX = 64;
-
-/** Remembers the allowed addresses of a target: the answer depends on nothing that changes. */
-export function rememberAllowed(policy: EgressPolicy, target: EgressTarget): CheckAddress {
-  const allowed = new Set<string>();
-  return (address) => {
-    if (allowed.has(address)) return null;
-    const denial = checkAddress(policy, target, address);
-    if (denial !== null) return denial;
-    if (allowed.size >= ALLOWED_ADDRESSES_MAX) allowed.clear();
-    allowed.add(address);
-    return null;
-  };
-}
-
 const COVERED_BY_NAME: ReadonlySet<AddressKind> = new Set([
   'public',
   'loopback',

@@ -8,5 +8,4 @@ export { SerialQueue } from './serial-queue.ts';
 export { SingleFlight } from './single-flight.ts';
 export { type Kept, SingleFlightCache } from './single-flight-cache.ts';
 export { SlicedTasks } from './sliced-tasks.ts';
-export { atTurnEnd } from './turn-end.ts';
 export { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';

@@ -5,10 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
 import { APPROVAL_HEADER } from '@erp-proxy/contract';
+import { NodeResponse } from '@erp-proxy/wire/server';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
-import { NodeResponse } from './node-response.ts';
 
 /** The request headers that apply to the call. `prefer` follows from the body. */
 const HEADERS = new Set(['idempotency-key', APPROVAL_HEADER, 'x-request-timeout', 'traceparent']);

@@ -3,9 +3,9 @@
  * Knows nothing of calls.
  */
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
+import type { HttpResponse } from '@erp-proxy/wire/server';
 import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
-import type { HttpResponse } from './response.ts';
 
 /** The properties of the request that the writer needs. */
 export interface AnsweredRequest {

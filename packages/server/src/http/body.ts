@@ -1,4 +1,5 @@
 /** The rules for request bodies: which bodies may be read, and the denials of others. Does not interpret the body. */
+import type { BodyFailure } from '@erp-proxy/wire/server';
 import { Denial } from '../execute/terms/denial.ts';
 
 /** Headers that describe a body. */
@@ -27,20 +28,27 @@ export function denyBody(
   return Number(contentLength ?? 0) > bytesMax ? denyLength(bytesMax) : null;
 }
 
-export const INCOMPLETE_BODY = new Denial('invalid_request', 'The request ended before its body was whole.');
+/**
+ * Why a body that may be read does not arrive: its client or its call has ended, its time is over, or other large bodies
+ * have taken the memory for bodies (http.bodiesBytesMax).
+ */
+type Failure = BodyFailure | 'no_room';
 
-export const LATE_BODY = new Denial(
-  'invalid_request',
-  'The request did not arrive whole in time; send it again, faster.',
-  { headers: { connection: 'close' } },
-);
+const DENIALS: Record<Failure, Denial> = {
+  incomplete: new Denial('invalid_request', 'The request ended before its body was whole.'),
+  late: new Denial('invalid_request', 'The request did not arrive whole in time; send it again, faster.', {
+    headers: { connection: 'close' },
+  }),
+  no_room: new Denial(
+    'overloaded',
+    'The proxy holds as many large bodies as it has memory for. Send the call again in 1 s. The call was not run.',
+    { outcome: 'not_sent', retryAfterSeconds: 1, detail: 'no memory for the body' },
+  ),
+};
 
-/** The denial of a body for which there is no memory: other large bodies have taken it (http.bodiesBytesMax). */
-export const NO_ROOM = new Denial(
-  'overloaded',
-  'The proxy holds as many large bodies as it has memory for. Send the call again in 1 s. The call was not run.',
-  { outcome: 'not_sent', retryAfterSeconds: 1, detail: 'no memory for the body' },
-);
+export function denyBodyFailure(failure: Failure): Denial {
+  return DENIALS[failure];
+}
 
 export function denyLength(bytesMax: number): Denial {
   return new Denial('payload_too_large', `The body is larger than ${bytesMax} bytes; send less in one call.`);

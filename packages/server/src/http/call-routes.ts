@@ -3,19 +3,21 @@
  * so cannot differ.
  */
 import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
+import type { ConnectionListener } from '@erp-proxy/wire/server';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { OperationDeps, OperationName } from '../execute/operations.ts';
 import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { BodyBudget } from './body-budget.ts';
+import type { FindAddress } from './caller-address.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
-import type { ConnectionListener } from './connection/connection-listener.ts';
-import { OverloadAnswer } from './connection/overload-answer.ts';
 import { addPreflight } from './cors.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';
 import * as schemas from './openapi/call-schemas.ts';
+import { OverloadAnswer } from './overload-answer.ts';
+import { PlainExchange } from './plain-exchange.ts';
 import type { ProtectedResource } from './protected-resource.ts';
 import { RoutedRequest } from './routed-request.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
@@ -78,6 +80,8 @@ function compatibleRoutes(
 export interface CallRoutesDeps extends OperationDeps {
   http: { bodyBytesMax: number };
   bodyBudget: BodyBudget;
+  /** Finds the address of a plain call's caller. Fastify finds those of the others. */
+  findAddress: FindAddress;
   protectedResource: ProtectedResource;
   connectionListener: ConnectionListener;
   loadShedder: LoadShedder;
@@ -96,20 +100,23 @@ export function addCallRoute(
   app: FastifyInstance,
   { path, dialect: shared }: Pick<CallRoute, 'path' | 'dialect'>,
   pipeline: Pipeline,
-  { connectionListener, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
+  { connectionListener, findAddress, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
 ): void {
   const dialect: Dialect = { ...shared, challenge: protectedResource.describeChallenge(path) };
   const overloadAnswer = new OverloadAnswer(dialect);
+  const { bodyBytesMax } = http;
   connectionListener.serve(path, {
-    overloadAnswer,
-    serve: (exchange) => void pipeline(exchange, dialect),
+    serve(call) {
+      const address = findAddress(call, call.headers);
+      void pipeline(new PlainExchange(call, { address, bodyBytesMax, bodyBudget }), dialect);
+    },
+    printRefusal: (headers, keepAlive) => overloadAnswer.print(headers, keepAlive),
   });
   addPreflight(app, path);
   app.post(path, ({ raw: request, ip }, reply) => {
     reply.hijack();
     const response = reply.raw;
     const admit = () => {
-      const { bodyBytesMax } = http;
       void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }), dialect);
     };
     const refuse = () => overloadAnswer.send(request, response);

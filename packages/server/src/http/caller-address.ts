@@ -3,22 +3,26 @@
  * `x-forwarded-for` are ignored.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
 
-type FindAddress = (socket: Socket, headers: ReadonlyMap<string, string>) => string;
+/** The end of a connection that is not ours. Without an address if it has left already. */
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+}
+
+export type FindAddress = (peer: Peer, headers: ReadonlyMap<string, string>) => string;
 
 /** `trustProxy`: addresses or CIDRs whose `x-forwarded-for` is trusted. */
 export function createAddressFinder(trustProxy: readonly string[]): FindAddress {
   if (trustProxy.length === 0) return findPeer;
   const isTrusted = proxyAddr.compile([...trustProxy]);
-  return (socket, headers) => {
+  return (peer, headers) => {
     const forwarded = headers.get('x-forwarded-for');
-    if (forwarded === undefined) return findPeer(socket);
+    if (forwarded === undefined) return findPeer(peer);
     // The only members of a request that the library reads.
     const request: unknown = {
-      socket: { remoteAddress: findPeer(socket) },
+      socket: { remoteAddress: findPeer(peer) },
       headers: { 'x-forwarded-for': dropPorts(forwarded) },
     };
     return proxyAddr(request as IncomingMessage, isTrusted);
@@ -48,6 +52,6 @@ function dropPorts(forwarded: string): string {
 }
 
 /** The address of the connection; empty if the caller has already left. */
-function findPeer(socket: Socket): string {
-  return socket.remoteAddress ?? '';
+function findPeer({ remoteAddress }: Peer): string {
+  return remoteAddress ?? '';
 }

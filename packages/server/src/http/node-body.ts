@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLarge } from '@erp-proxy/async/shared-bytes';
 import type { Denial } from '../execute/terms/denial.ts';
-import { denyBody, denyLength, INCOMPLETE_BODY, NO_ROOM } from './body.ts';
+import { denyBody, denyBodyFailure, denyLength } from './body.ts';
 import { BodyCollector } from './body-collector.ts';
 
 export interface NodeBodyOptions {
@@ -37,8 +37,8 @@ export async function readNodeBody(
   if (denial !== null) return denial;
   const length = contentLength === undefined ? null : Number(contentLength);
   if (length !== null && isLarge({ length }) && !(await takeRoom(length)))
-    return signal.aborted ? INCOMPLETE_BODY : NO_ROOM;
-  if (signal.aborted) return INCOMPLETE_BODY;
+    return denyBodyFailure(signal.aborted ? 'incomplete' : 'no_room');
+  if (signal.aborted) return denyBodyFailure('incomplete');
   if (headers.expect?.toLowerCase() === '100-continue' && request.httpVersion !== '1.0')
     response.writeContinue();
   return new Promise((resolve, reject) => {
@@ -71,10 +71,10 @@ export async function readNodeBody(
       takeRoom(bytesMax).then((isTaken) => {
         isWaiting = false;
         if (isTaken) takeArrived();
-        else finish(signal.aborted ? INCOMPLETE_BODY : NO_ROOM);
+        else finish(denyBodyFailure(signal.aborted ? 'incomplete' : 'no_room'));
       }, reject);
     };
-    const finishIncomplete = () => finish(INCOMPLETE_BODY);
+    const finishIncomplete = () => finish(denyBodyFailure('incomplete'));
     request.on('readable', takeArrived);
     request.on('end', () => finish(body.join()));
     request.on('close', finishIncomplete);

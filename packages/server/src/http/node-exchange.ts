@@ -1,13 +1,13 @@
 /** Adapts a request of Node's HTTP server to the pipeline: address, headers, body, and the writer of the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
+import { NodeResponse } from '@erp-proxy/wire/server';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';
 import { readNodeBody } from './node-body.ts';
-import { NodeResponse } from './node-response.ts';
 import { readRequestId } from './request-id.ts';
 
 export interface NodeExchangeOptions {

@@ -2,6 +2,7 @@
  * The HTTP server: Fastify with the routes of the proxy, time limits for slow clients, and JSON-RPC errors for requests
  * that match no route. Knows no steps of a call.
  */
+import { ConnectionListener } from '@erp-proxy/wire/server';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
@@ -11,11 +12,11 @@ import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { BodyBudget } from './body-budget.ts';
+import { BodyCollector } from './body-collector.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
 import { createAddressFinder, dropForwardedPorts } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
-import { ConnectionListener } from './connection/connection-listener.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
 import { closeAfterFaultyFraming } from './faulty-framing.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
@@ -28,7 +29,7 @@ import { readRequestId } from './request-id.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 export interface ServerDeps
-  extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource' | 'bodyBudget'>,
+  extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource' | 'bodyBudget' | 'findAddress'>,
     HealthRouteDeps,
     MetricsRouteDeps {
   loadShedder: LoadShedder;
@@ -124,10 +125,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   // Other routes are not shed, because operators need them while the process is overloaded.
   const bodyBudget = new BodyBudget(Math.max(http.bodiesBytesMax, http.bodyBytesMax));
   const connectionListener = new ConnectionListener(app.server, {
-    loadShedder: deps.loadShedder,
-    findAddress: createAddressFinder(http.trustProxy),
-    bodyBytesMax: http.bodyBytesMax,
-    bodyBudget,
+    admission: deps.loadShedder,
+    collectBody: (bytes) => new BodyCollector(bytes),
     idleTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,
   });
@@ -139,7 +138,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   });
   const pipelines = createPipelines(deps);
   const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
-  const callRoutes = { ...deps, bodyBudget, connectionListener, protectedResource };
+  const findAddress = createAddressFinder(http.trustProxy);
+  const callRoutes = { ...deps, bodyBudget, connectionListener, findAddress, protectedResource };
   addCallRoutes(app, pipelines, callRoutes);
   addMultiCallRoutes(app, callRoutes);
   protectedResource.addRoutes(app);

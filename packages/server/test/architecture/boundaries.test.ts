@@ -43,7 +43,7 @@ const BOUNDARIES: Record<string, string> = {
     .: odoo zod`,
   egress: `
     entry-points: .
-    .: lru-cache node node:dns node:net node:tls`,
+    .: wire lru-cache node node:dns node:net node:tls`,
   sandbox: `
     .: data http json rpc versions node:http node:net
     http: doc json orm rpc versions node node:http node:net
@@ -56,6 +56,10 @@ const BOUNDARIES: Record<string, string> = {
     versions: json orm
     json: node`,
   text: '.: node node:net',
+  wire: `
+    client: . node node:net node:tls
+    server: . node node:http node:net
+    .:`,
   server: `
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
@@ -64,10 +68,9 @@ const BOUNDARIES: Record<string, string> = {
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
     app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports subscriptions tokens traces node
-    http: config data/* execute execute/request execute/terms http/* mcp observe @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/openapi keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config execute execute/request execute/terms http http/admin http/connection http/shedding @erp-proxy/contract/admin fastify zod node
-    http/connection: execute/request execute/terms http http/shedding @erp-proxy/async/shared-bytes node node:http node:net
+    http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
@@ -123,7 +126,7 @@ const SHARED = [
  * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names each entry
  * point.
  */
-const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text'];
+const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text', 'wire'];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [

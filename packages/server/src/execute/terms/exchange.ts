@@ -1,6 +1,6 @@
 /**
  * The interface between the pipeline and HTTP: reading a request, and writing its answer. Implemented by
- * `http/connection/plain-exchange.ts` and `http/node-exchange.ts`.
+ * `http/plain-exchange.ts` and `http/node-exchange.ts`.
  */
 import type { AnswerWriter } from '@erp-proxy/async/streams';
 import type { Denial } from './denial.ts';

@@ -12,11 +12,13 @@ export interface SendDeps {
 /** The part of the call context that sending needs. */
 export interface SendContext extends Pick<CallContext, 'trace' | 'isUnchanged'> {
   time: Pick<CallContext['time'], 'deadline'>;
+  /** Absent: no caller waits for what is sent. */
+  request?: { readonly exchange: { readonly requestId: string } };
 }
 
 export async function sendOnce(
   call: UpstreamCall,
-  { trace, isUnchanged, time }: SendContext,
+  { trace, isUnchanged, time, request }: SendContext,
   { egress, nowMs }: SendDeps,
 ): Promise<EgressAnswer | EgressFailure> {
   trace.protocol = call.protocol;
@@ -25,7 +27,7 @@ export async function sendOnce(
   const attempt = trace.traced?.startAttempt(call.request, call.protocol);
   const egressResult = await egress.send(
     passTraceOn(call.request, attempt?.traceparent ?? trace.traceparent),
-    { signal: time.deadline.signal, isStillWanted: isUnchanged },
+    { signal: time.deadline.signal, owner: request?.exchange.requestId, isStillWanted: isUnchanged },
   );
   trace.answeredMs = nowMs();
   attempt?.end(egressResult);

@@ -1,0 +1,53 @@
+/**
+ * Runs functions that use sockets at the end of a turn of the event loop, those of the same kind one after the other.
+ * What is sent together wakes its receiver only once, and what a kind uses stays in the caches of the processor.
+ * Nothing is read later for it: what arrives in return is read in the next turn at the earliest.
+ */
+import { nameOwner } from './owner.ts';
+
+export type SocketUse = 'send a request' | 'connect' | 'close' | 'send an answer';
+
+interface Waiting {
+  runs: (() => void)[];
+  /** The owner of each function. Pairs would be a further object for each. */
+  owners: (string | null)[];
+}
+
+/** In this order: servers work while clients get their answers. */
+const waiting = new Map<SocketUse, Waiting>([
+  ['send a request', { runs: [], owners: [] }],
+  ['connect', { runs: [], owners: [] }],
+  ['close', { runs: [], owners: [] }],
+  ['send an answer', { runs: [], owners: [] }],
+]);
+let isScheduled = false;
+
+/** A function that is added while the others run, runs at the end of the next turn. `owner`: whom it serves. */
+export function atTurnEnd(use: SocketUse, owner: string | null, run: () => void): void {
+  if (!isScheduled) setImmediate(runAll);
+  isScheduled = true;
+  const { runs, owners } = waiting.get(use)!;
+  runs.push(run);
+  owners.push(owner);
+}
+
+function runAll(): void {
+  isScheduled = false;
+  const kinds = [...waiting.values()].map(({ runs, owners }) => ({
+    runs: runs.splice(0),
+    owners: owners.splice(0),
+  }));
+  for (const { runs, owners } of kinds)
+    for (const [index, run] of runs.entries()) runOne(run, owners[index] ?? null);
+}
+
+/** An error is that of a callback of its own: it is uncaught, and prevents no other function. */
+function runOne(run: () => void, owner: string | null): void {
+  try {
+    run();
+  } catch (error) {
+    setImmediate(() => {
+      throw nameOwner(error, owner);
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Fuzzes the readers and writers of packages/wire, guided by coverage:
+ *
+ *     npm run fuzz -- [--seconds 600] [--target NAME] [--seed N] [--cases N] [--keep]
+ *
+ * It prints the seed and the number of cases of each target, which repeat a run. An input that shows a wrong behaviour
+ * is printed, and added to the corpus in packages/wire/test/corpus, with which each further run begins. `--keep` adds
+ * the inputs that run further blocks, and removes those that show nothing of their own.
+ *
+ * Ends with 1 if a behaviour was wrong.
+ */
+import { parseArgs } from 'node:util';
+import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
+import { addToCorpus, readCorpus, writeCorpus } from '../packages/wire/test/fuzz/corpus.ts';
+import { Coverage } from '../packages/wire/test/fuzz/coverage.ts';
+import { fuzz } from '../packages/wire/test/fuzz/fuzz.ts';
+import { TARGETS } from '../packages/wire/test/fuzz/targets.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '600' },
+    target: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    cases: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+/** Length of what is shown of a fault. */
+const SHOWN_LENGTH_MAX = 2000;
+
+const targets = TARGETS.filter(({ name }) => options.target === undefined || name === options.target);
+const msEach = (Number(options.seconds) * 1000) / targets.length;
+const casesMax = options.cases === undefined ? Number.POSITIVE_INFINITY : Number(options.cases);
+const coverage = new Coverage((url) => url.includes('/packages/wire/src/'));
+for (const target of targets) {
+  const startedMs = performance.now();
+  const { name } = target;
+  const { cases, features, corpus, failure } = await fuzz(target, {
+    coverage,
+    random: createRandom(Number(options.seed)),
+    corpus: readCorpus(name),
+    mayContinue: (count) => count < casesMax && performance.now() - startedMs < msEach,
+  });
+  console.log(
+    `${name}: seed ${options.seed}, ${cases} cases, ${features} features, ${corpus.length} inputs kept`,
+  );
+  if (failure !== null) {
+    console.error(`${name} failed at ${JSON.stringify(failure.input.toString('latin1'))}`);
+    console.error(String(failure.error).slice(0, SHOWN_LENGTH_MAX));
+    addToCorpus(name, failure.input);
+    process.exitCode = 1;
+  } else if (options.keep) writeCorpus(name, corpus);
+}
