@@ -5,9 +5,9 @@
 import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { OperationDeps, OperationName } from '../execute/operations.ts';
-import type { Pipeline } from '../execute/run-request.ts';
+import type { OperationName, RunRequest } from '../execute/operations.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { Exchange } from '../execute/terms/exchange.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
 import type { ConnectionListener } from './connection/connection-listener.ts';
@@ -75,7 +75,8 @@ function compatibleRoutes(
   return paths.map((path) => ({ path, operation, dialect: COMPATIBLE_DIALECT, summary }));
 }
 
-export interface CallRoutesDeps extends OperationDeps {
+export interface CallRoutesDeps {
+  run: RunRequest;
   http: { bodyBytesMax: number };
   bodyBudget: BodyBudget;
   protectedResource: ProtectedResource;
@@ -83,34 +84,33 @@ export interface CallRoutesDeps extends OperationDeps {
   loadShedder: LoadShedder;
 }
 
-export function addCallRoutes(
-  app: FastifyInstance,
-  pipelines: Record<OperationName, Pipeline>,
-  deps: CallRoutesDeps,
-): void {
-  for (const route of CALL_ROUTES) addCallRoute(app, route, pipelines[route.operation], deps);
+export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
+  for (const { path, operation, dialect } of CALL_ROUTES)
+    addCallRoute(app, { path, operation, dialect, source: { by: 'client' } }, deps);
+}
+
+/** What a route runs. */
+interface ServedRoute extends Omit<Parameters<RunRequest>[0], 'exchange'> {
+  path: string;
 }
 
 /** Plain requests do not pass the router; all others do, and wait for the load shedder behind it. */
 export function addCallRoute(
   app: FastifyInstance,
-  { path, dialect: shared }: Pick<CallRoute, 'path' | 'dialect'>,
-  pipeline: Pipeline,
-  { connectionListener, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
+  { path, ...served }: ServedRoute,
+  { run, connectionListener, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
 ): void {
-  const dialect: Dialect = { ...shared, challenge: protectedResource.describeChallenge(path) };
+  const dialect: Dialect = { ...served.dialect, challenge: protectedResource.describeChallenge(path) };
   const overloadAnswer = new OverloadAnswer(dialect);
-  connectionListener.serve(path, {
-    overloadAnswer,
-    serve: (exchange) => void pipeline(exchange, dialect),
-  });
+  const serve = (exchange: Exchange) => void run({ ...served, dialect, exchange });
+  connectionListener.serve(path, { overloadAnswer, serve });
   addPreflight(app, path);
   app.post(path, ({ raw: request, ip }, reply) => {
     reply.hijack();
     const response = reply.raw;
     const admit = () => {
       const { bodyBytesMax } = http;
-      void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }), dialect);
+      serve(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }));
     };
     const refuse = () => overloadAnswer.send(request, response);
     loadShedder.submit(new RoutedRequest(response, { admit, refuse }));
