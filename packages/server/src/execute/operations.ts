@@ -249,7 +249,7 @@ function describeVersionOperation(
     name,
     takesBatch: false,
     isAddressInBody: true,
-    parse: largeCalls.parseVersionQuestion,
+    parse: (bytes, call, _dialect, signal) => largeCalls.parseVersionQuestion(bytes, call, signal),
     authorize: async (question, client) => authorizeVersionQuestion(question, client),
     nameTarget: async ({ address }) => address,
     resolve: async ({ url }) => resolveServer(url, egress),

@@ -117,7 +117,7 @@ export function startCall(place: CallPlace, terms: CallTerms): CallContext {
     time: request.time,
     id: NULL_ID,
     parsed: null,
-    isUnchanged: async () => true,
+    isUnchanged: () => Promise.reject(new Error('the call is not authorized yet')),
     approvalRule: null,
     ...takeNothing(),
   };
