@@ -3,7 +3,8 @@
 export interface ByteStream {
   /**
    * The next bytes, which the reader may keep; null once the stream is complete. Fails with {@link ByteStreamError} if
-   * it cannot complete.
+   * it cannot complete. A source gives bytes that have arrived without a promise, so that a reader can take what is
+   * there and not wait for more. Streams around it need not.
    */
   next(): Uint8Array | null | Promise<Uint8Array | null>;
   /** Drops the rest and closes the source. */

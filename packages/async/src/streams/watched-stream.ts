@@ -10,12 +10,14 @@ export class WatchedStream implements ByteStream {
     this.#onDone = onDone;
   }
 
-  next(): Uint8Array | null | Promise<Uint8Array | null> {
+  async next(): Promise<Uint8Array | null> {
     try {
-      const read = this.#stream.next();
-      return read instanceof Promise ? read.then(this.#watch, this.#fail) : this.#watch(read);
+      const piece = await this.#stream.next();
+      if (piece === null) this.#finish();
+      return piece;
     } catch (error) {
-      return this.#fail(error);
+      this.#finish();
+      throw error;
     }
   }
 
@@ -23,16 +25,6 @@ export class WatchedStream implements ByteStream {
     this.#stream.cancel();
     this.#finish();
   }
-
-  readonly #watch = (piece: Uint8Array | null): Uint8Array | null => {
-    if (piece === null) this.#finish();
-    return piece;
-  };
-
-  readonly #fail = (error: unknown): never => {
-    this.#finish();
-    throw error;
-  };
 
   #finish(): void {
     const onDone = this.#onDone;

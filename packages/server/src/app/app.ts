@@ -15,7 +15,7 @@ import { createExporter } from '../data/export/export.ts';
 import { createDeliveryCheck } from '../data/subscriptions/check-delivery.ts';
 import { createSubscriptionReader } from '../data/subscriptions/read-subscription.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
-import { createExecuteBackground } from '../execute/operations.ts';
+import { createRunRequest } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
 import { KnownNames } from '../execute/upstream/known-names.ts';
@@ -29,7 +29,7 @@ import { nameDatabaseAcrossTrusts } from '../execute/upstream/target-names.ts';
 import { ConnectionLimit } from '../http/connection-limit.ts';
 import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { listen } from '../http/listen.ts';
-import { createServer, type ServerDeps } from '../http/server.ts';
+import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { createRelay } from '../idempotency/relay.ts';
@@ -204,7 +204,45 @@ export async function createApp({
     timeoutMs: settings.upstream.timeoutMs,
     nowMs,
   });
-  const serverDeps: ServerDeps = {
+  const run = createRunRequest({
+    admission,
+    clients: tokens?.joinTo(keys) ?? keys,
+    slowdown: createSlowdown({ clock: nowMs }),
+    tracing,
+    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
+    dataRequests,
+    idempotency,
+    approvals,
+    instances,
+    egress,
+    nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
+    databaseLimiters,
+    retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
+    reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: replicas?.answers ?? null }),
+    credentials: createCredentialMemory(
+      settings.upstream.refusedCredentialsTtlMs,
+      nowMs,
+      new LoginTrials(nowMs, () => settings.workers),
+    ),
+    servers,
+    modelFields: new ModelFields({ nowMs }),
+    knownOrders: new KnownOrders({ nowMs }),
+    knownNames: new KnownNames({ nowMs }),
+    protocolFor: createProtocolChoice(settings.upstream),
+    events,
+    nowMs,
+    settings: {
+      timeoutMs: settings.upstream.timeoutMs,
+      answerBytesMax: settings.upstream.answerBytesMax,
+      isDebug: settings.errors.debug,
+      batchConcurrency: settings.batch.concurrency,
+      answerBytesPerSecondMin: settings.http.answerBytesPerSecondMin,
+    },
+  });
+  const server = createServer({
+    run,
+    admission,
+    events,
     version,
     http: settings.http,
     issuers,
@@ -243,51 +281,9 @@ export async function createApp({
       }),
       changes,
     },
-
-    // The parts that the steps of calls need.
-    admission,
-    clients: tokens?.joinTo(keys) ?? keys,
-    slowdown: createSlowdown({ clock: nowMs }),
-    tracing,
-    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
-    dataRequests,
-    idempotency,
-    approvals,
-    instances,
-    egress,
-    nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
-    databaseLimiters,
-    retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
-    reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: replicas?.answers ?? null }),
-    credentials: createCredentialMemory(
-      settings.upstream.refusedCredentialsTtlMs,
-      nowMs,
-      new LoginTrials(nowMs, () => settings.workers),
-    ),
-    servers,
-    modelFields: new ModelFields({ nowMs }),
-    knownOrders: new KnownOrders({ nowMs }),
-    knownNames: new KnownNames({ nowMs }),
-    protocolFor: createProtocolChoice(settings.upstream),
-    events,
-    nowMs,
-    settings: {
-      timeoutMs: settings.upstream.timeoutMs,
-      answerBytesMax: settings.upstream.answerBytesMax,
-      isDebug: settings.errors.debug,
-      batchConcurrency: settings.batch.concurrency,
-      answerBytesPerSecondMin: settings.http.answerBytesPerSecondMin,
-    },
-  };
-  const server = createServer(serverDeps);
-  const runBackground = createExecuteBackground(serverDeps, {
-    via: 'subscription',
-    values: 'unconverted',
-    data: 'subscriptions',
-    isBackground: true,
   });
   const reader = createSubscriptionReader({
-    run: runBackground,
+    run,
     keys,
     instances,
     overlapSeconds: settings.changes.overlapSeconds,

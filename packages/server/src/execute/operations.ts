@@ -16,17 +16,7 @@ import type { Json2Call } from './call/parse-json2.ts';
 import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createNameConcerned } from './read-as-caller.ts';
-import {
-  createBackground,
-  createForAdmin,
-  createMultiCall,
-  createPipeline,
-  type MultiCallTerms,
-  type Pipeline,
-  type RunBackground,
-  type RunForAdmin,
-  type RunRequestDeps,
-} from './run-request.ts';
+import { type AskedRequest, type RunRequestDeps, runRequest } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
 import { Denial } from './terms/denial.ts';
 import type { TargetedCall } from './terms/method-call.ts';
@@ -80,37 +70,16 @@ export interface OperationDeps
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
 
-export type { MultiCallTerms, RunBackground, RunForAdmin };
-
 export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
 
-export function createPipelines(deps: OperationDeps): Record<OperationName, Pipeline> {
-  const { execute, json2, version, jsonVersion } = createOperations(deps);
-  return {
-    execute: createPipeline(execute, deps),
-    json2: createPipeline(json2, deps),
-    version: createPipeline(version, deps),
-    jsonVersion: createPipeline(jsonVersion, deps),
-  };
-}
+/** Runs a request, as {@link runRequest}. Default of `operation`: `execute`. */
+export type RunRequest = <Result = null>(
+  asked: AskedRequest<Result> & { operation?: OperationName },
+) => Promise<Denial | Result>;
 
-/** The pipeline of requests whose execute calls `answer` makes. */
-export function createExecuteMultiCall(
-  deps: OperationDeps,
-  terms: MultiCallTerms,
-  answer: Parameters<typeof createMultiCall>[2],
-): Pipeline {
-  return createMultiCall(createExecute(deps), terms, answer, deps);
-}
-
-/** Runs execute calls that no request asks for. */
-export function createExecuteBackground(deps: OperationDeps, terms: MultiCallTerms): RunBackground {
-  return createBackground(createExecute(deps), terms, deps);
-}
-
-/** Runs execute calls that an administrator makes. */
-export function createExecuteForAdmin(deps: OperationDeps): RunForAdmin {
-  return createForAdmin(createExecute(deps), deps);
+export function createRunRequest(deps: OperationDeps): RunRequest {
+  const operations: Record<OperationName, Operation> = createOperations(deps);
+  return ({ operation = 'execute', ...asked }) => runRequest(operations[operation], asked, deps);
 }
 
 export function createOperations(deps: OperationDeps) {
@@ -280,7 +249,7 @@ function describeVersionOperation(
     name,
     takesBatch: false,
     isAddressInBody: true,
-    parse: largeCalls.parseVersionQuestion,
+    parse: (bytes, call, _dialect, signal) => largeCalls.parseVersionQuestion(bytes, call, signal),
     authorize: async (question, client) => authorizeVersionQuestion(question, client),
     nameTarget: async ({ address }) => address,
     resolve: async ({ url }) => resolveServer(url, egress),

@@ -3,8 +3,6 @@
  * of its operation (operations.ts), and sends its reply.
  */
 
-import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
-import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
@@ -15,14 +13,13 @@ import { answerCall, answerInternal } from './request/answer.ts';
 import { recordCall } from './request/record.ts';
 import { runSteps } from './run-steps.ts';
 import type { AnswerSummary } from './terms/answer-summary.ts';
-import { CallContext } from './terms/call-context.ts';
-import { type CallTrace, startTrace } from './terms/call-trace.ts';
-import { Denial, INTERNAL } from './terms/denial.ts';
+import { type CallContext, copyCall, unlessChanged } from './terms/call-context.ts';
+import type { CallTrace } from './terms/call-trace.ts';
+import { Denial } from './terms/denial.ts';
 import type { FoundTypes } from './terms/field-finder.ts';
-import type { AnyParsed, Operation, ValuesState } from './terms/operation.ts';
-import { type Body, type CallSpan, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
+import type { Operation, ValuesState } from './terms/operation.ts';
+import type { AnyParsed } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
-import type { Request } from './terms/request.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED, denyEndedUnsent } from './terms/upstream-denials.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
@@ -35,89 +32,193 @@ export interface RunCallDeps extends CheckDeps {
   nowMs: () => number;
 }
 
-/** One call of the body, and where its answer goes. */
-export interface CallOfBody {
-  body: Body;
-  index: number;
-  writer: AnswerWriter;
-  /** Headers of its answer. */
-  describe: (trace: CallTrace) => AnswerHeaders;
-}
-
-/** A running call: what stays the same when it starts over, and the context of the current attempt. */
-interface RunningCall {
-  operation: Operation;
-  request: Request;
-  index: number;
-  bytes: Uint8Array;
-  trace: CallTrace;
-  deps: RunCallDeps;
-  /** Set once the call is parsed. */
-  read: ParsedCall<AnyParsed>;
-  /** Null until the call is authorized. Always released at the end. */
-  context: CallContext | null;
-  isReadOnly: boolean;
-}
-
 /** Never rejects: an exception is answered as an error of this call alone. */
-export async function runCall(
-  operation: Operation,
-  { body, index, writer, describe }: CallOfBody,
-  client: Client,
-  request: Request,
-  deps: RunCallDeps,
-): Promise<void> {
-  const { exchange, time, dialect, isBatch } = request;
-  const { traceparent, traced } = request;
-  const startedMs = isBatch ? deps.nowMs() : request.startedMs;
-  const trace = startTrace(startedMs, traceparent, traced?.startCall(startedMs, traceparent));
-  const span = body.calls[index]!;
-  const bytes = body.bytes.subarray(span.span.start, span.span.end);
-  const running: RunningCall = {
-    operation,
-    request,
-    index,
-    bytes,
-    trace,
-    deps,
-    read: { id: NULL_ID, call: INTERNAL },
-    context: null,
-    isReadOnly: false,
-  };
-  let out = writer;
-  let summary: AnswerSummary;
-  try {
-    const reply = await runInTime(span, body, client, running);
-    const protection = findProtection(running);
-    out = protection?.record(writer) ?? writer;
-    summary = await answerCall(reply, {
-      id: running.read.id,
-      writer: out,
-      deadline: time.deadline,
-      isReadOnly: running.isReadOnly,
-      headers: describe(trace),
-      dialect,
-      bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
-    });
-    if (protection !== null) await protection.finish(checkAttempt(reply, summary));
-  } catch (error) {
-    deps.events.faultSeen(exchange.requestId, error);
-    summary = answerInternal(running.read.id, out, dialect);
-    await findProtection(running)?.finish('unknown');
-  } finally {
-    releaseContext(running);
+export async function runCall(operation: Operation, call: CallContext, deps: RunCallDeps): Promise<void> {
+  let attempt = call;
+  let summary = await runAttempt(operation, attempt, deps);
+  while (summary === null) {
+    attempt = copyCall(attempt);
+    summary = await runAttempt(operation, attempt, deps);
   }
-  const more = {
-    requestId: exchange.requestId,
-    keyId: client.key.id,
-    clientId: client.key.clientId,
-    address: (request.actor ?? exchange).address,
-    batchIndex: isBatch ? index : null,
-    via: request.via,
-    ...(request.actor === null ? null : { actor: request.actor.name }),
-    endedMs: deps.nowMs(),
+  recordCall(attempt, summary, deps.nowMs(), deps.events);
+}
+
+/** Null if the key, policy or instance of the call changed while it waited: it starts over. */
+async function runAttempt(
+  operation: Operation,
+  context: CallContext,
+  deps: RunCallDeps,
+): Promise<AnswerSummary | null> {
+  const { request, held } = context;
+  try {
+    const reply = await findReply(operation, context, deps);
+    if (reply !== CHANGED) return await sendAnswer(reply, context, deps);
+    // Nothing was run, or Odoo rolled it back.
+    await context.protection?.finish('not_run');
+    return null;
+  } catch (error) {
+    deps.events.faultSeen(request.exchange.requestId, error);
+    const summary = answerInternal(context.id, context.writer, request.dialect);
+    await context.protection?.finish('unknown');
+    return summary;
+  } finally {
+    held.dispose();
+  }
+}
+
+/** A large call whose time passes before the thread has checked it was not sent. */
+async function findReply(operation: Operation, context: CallContext, deps: RunCallDeps): Promise<Reply> {
+  try {
+    const allowed = await allowCall(operation, context, deps);
+    return allowed instanceof Denial ? allowed : await sendCall(operation, allowed, context, deps);
+  } catch (error) {
+    if (error instanceof TaskAborted) return denyEndedUnsent(context.time.deadline, { isReadOnly: false });
+    throw error;
+  }
+}
+
+/** A call that the policy allows, and its server. */
+interface AllowedCall {
+  /** The call before the policy set values in it. */
+  asked: AnyParsed;
+  call: AnyParsed;
+  values: ValuesState;
+  server: ServerAddress | Target;
+}
+
+/** Parses the call, applies the policy of its key as it is now, and finds its server. */
+async function allowCall(
+  operation: Operation,
+  context: CallContext,
+  deps: RunCallDeps,
+): Promise<AllowedCall | Denial> {
+  const { trace, time } = context;
+  const asked = context.parsed ?? (await parse(operation, context));
+  if (asked instanceof Denial) return asked;
+  const denied = await renew(context, deps);
+  if (denied !== null) return denied;
+  const isConverted = context.areValuesNormalized && operation.convertValues !== undefined;
+  const values = isConverted ? 'unconverted' : 'sent';
+  const call = await operation.authorize(asked, context.client, values, time.signal);
+  trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
+  if (call instanceof Denial) {
+    trace.target = await operation.nameTarget(asked);
+    return call;
+  }
+  const server = await operation.resolve(call);
+  if (server instanceof Denial) return server;
+  trace.target = nameServer(server);
+  const allowed: AllowedCall = { asked, call, values, server };
+  noteAllowed(operation, allowed, context, deps);
+  return allowed;
+}
+
+async function parse(operation: Operation, context: CallContext): Promise<AnyParsed | Denial> {
+  const { body, span, request, time } = context;
+  const { id, call } = await operation.parse(body, span, request.dialect, time.signal);
+  context.id = id;
+  if (!(call instanceof Denial)) context.parsed = call;
+  return call;
+}
+
+/** Reads key and policy again. */
+async function renew(context: CallContext, deps: RunCallDeps): Promise<Denial | null> {
+  const { client, request, data } = context;
+  const now = await renewClient(client, deps, request.dialect);
+  if (now instanceof Denial) return now;
+  if (now === client) return null;
+  context.client = now;
+  return authorizeCaller(now, request.exchange) ?? authorizeData(now, data);
+}
+
+/** Sets what follows from the decision of the policy, for the steps around sending. */
+function noteAllowed(
+  operation: Operation,
+  { asked, call, values, server }: AllowedCall,
+  context: CallContext,
+  deps: RunCallDeps,
+): void {
+  const { client, request, time } = context;
+  const target = findTarget(server);
+  const built = {
+    client,
+    isSameFor: async (other: typeof client) =>
+      hasSameFieldRules(client, other) &&
+      (call.lacksTypes === undefined || hasSameModels(client, other)) &&
+      isSameCall(await operation.authorize(asked, other, values, time.signal), call),
+    resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
   };
-  recordCall(deps.events, more, running.read, trace, summary);
+  context.isUnchanged = () => isUnchanged(built, request, deps);
+  context.approvalRule = call.approvalRule ?? null;
+}
+
+/** Converts, checks and builds what is sent, and runs the steps of the operation. */
+async function sendCall(
+  operation: Operation,
+  allowed: AllowedCall,
+  context: CallContext,
+  deps: RunCallDeps,
+): Promise<Reply> {
+  const { request, client, time, refusal } = context;
+  const { server } = allowed;
+  if (refusal !== undefined) return refusal;
+  let { call } = allowed;
+  if (allowed.values === 'unconverted') {
+    const converted = await convertValues(operation, allowed, context, deps);
+    if ('reply' in converted) return converted.reply;
+    call = converted.call;
+  }
+  if (operation.applyFieldRules !== undefined && client.policy !== null) {
+    const applied = await operation.applyFieldRules(call, server, context);
+    if ('reply' in applied) return await unlessChanged(context, applied.reply);
+    call = applied.call;
+  }
+  const refused = (await operation.checkQuery?.(call, server, context)) ?? null;
+  if (refused !== null) return await unlessChanged(context, refused);
+  if (call.lacksTypes === true) {
+    const applied = await operation.applyRelatedRules!(call, server, context);
+    if ('reply' in applied) return await unlessChanged(context, applied.reply);
+    context.approvalRule ??= applied.approvalRule;
+  }
+  const prepared = await operation.build(call, server, request.dialect, time.signal);
+  if (prepared instanceof Denial) return prepared;
+  context.isReadOnly = prepared.isReadOnly;
+  return await runSteps(operation.steps, prepared, context);
+}
+
+/** Converts the values of a call, and applies the policy to those that are sent. */
+async function convertValues(
+  operation: Operation,
+  { asked: unconverted, server }: AllowedCall,
+  context: CallContext,
+  deps: RunCallDeps,
+): Promise<{ call: AnyParsed } | { reply: Reply }> {
+  const converted = await operation.convertValues!(unconverted, server, context);
+  if (!(await context.isUnchanged())) return { reply: CHANGED };
+  const asked = 'reply' in converted ? unconverted : converted.call;
+  const call = await operation.authorize(asked, context.client, 'sent', context.time.signal);
+  // What the conversion refuses would tell types of fields that the key may not write.
+  if (call instanceof Denial) return { reply: call };
+  if ('reply' in converted) return converted;
+  noteAllowed(operation, { asked, call, values: 'sent', server }, context, deps);
+  return { call };
+}
+
+/** Sends the reply. With an idempotency key, the answer ends when the outcome is stored. */
+async function sendAnswer(reply: Reply, context: CallContext, deps: RunCallDeps): Promise<AnswerSummary> {
+  const { id, request, protection, isReadOnly } = context;
+  context.writer = protection?.record(context.writer) ?? context.writer;
+  const summary = await answerCall(reply, {
+    id,
+    writer: context.writer,
+    deadline: request.time.deadline,
+    isReadOnly,
+    headers: context.describe(context.trace),
+    dialect: request.dialect,
+    bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
+  });
+  await protection?.finish(checkAttempt(reply, summary));
+  return summary;
 }
 
 /**
@@ -126,173 +227,16 @@ export async function runCall(
  */
 export async function findFields(
   operation: Operation,
-  { body, index }: Pick<CallOfBody, 'body' | 'index'>,
+  call: CallContext,
   names: readonly string[],
-  client: Client,
-  request: Request,
   deps: RunCallDeps,
 ): Promise<FoundTypes | null> {
-  const { time, dialect } = request;
-  const span = body.calls[index]!;
-  const read = await operation.parse(body.bytes, span, dialect, time.signal);
-  const { call } = read;
-  if (call instanceof Denial || operation.findFields === undefined) return null;
-  const running: RunningCall = {
-    operation,
-    request,
-    index,
-    bytes: body.bytes.subarray(span.span.start, span.span.end),
-    trace: startTrace(deps.nowMs(), request.traceparent, undefined),
-    deps,
-    read,
-    context: null,
-    isReadOnly: true,
-  };
-  let current = client;
-  for (;;) {
-    const renewed = await renewAndAuthorize(current, running);
-    if (renewed instanceof Denial) return null;
-    current = renewed;
-    const allowed = await operation.authorize(call, current, 'sent', time.signal);
-    if (allowed instanceof Denial) return null;
-    const server = await operation.resolve(allowed);
-    if (server instanceof Denial) return null;
-    const context = createContext({ asked: call, call: allowed, values: 'sent' }, server, current, running);
-    const found = await operation.findFields(allowed, server, names, context);
+  for (let context = call; ; context = copyCall(context)) {
+    const allowed = await allowCall(operation, context, deps);
+    if (allowed instanceof Denial || operation.findFields === undefined) return null;
+    const found = await operation.findFields(allowed.call, allowed.server, names, context);
     if (!('failed' in found) || found.failed !== CHANGED) return found;
   }
-}
-
-/** Parses and runs the call. A large one whose time passes before the thread has checked it was not sent. */
-async function runInTime(
-  span: CallSpan,
-  { bytes }: Body,
-  client: Client,
-  running: RunningCall,
-): Promise<Reply> {
-  const { operation, request } = running;
-  const { time, dialect } = request;
-  try {
-    running.read = await operation.parse(bytes, span, dialect, time.signal);
-    const { call } = running.read;
-    return call instanceof Denial ? call : await runWhileChanged(call, client, running);
-  } catch (error) {
-    if (error instanceof TaskAborted) return denyEndedUnsent(time.deadline, { isReadOnly: false });
-    throw error;
-  }
-}
-
-/** Starts the call over as long as its key, policy or instance changes while it waits. */
-async function runWhileChanged(call: AnyParsed, authenticated: Client, running: RunningCall): Promise<Reply> {
-  let client = authenticated;
-  for (;;) {
-    const renewed = await renewAndAuthorize(client, running);
-    if (renewed instanceof Denial) return renewed;
-    client = renewed;
-    const reply = await runOnce(call, client, running);
-    if (reply !== CHANGED) return reply;
-    // Nothing was run, or Odoo rolled it back.
-    await findProtection(running)?.finish('not_run');
-    releaseContext(running);
-  }
-}
-
-/** The client as its key and policy are now. */
-async function renewAndAuthorize(client: Client, { request, deps }: RunningCall): Promise<Client | Denial> {
-  const now = await renewClient(client, deps, request.dialect);
-  if (now === client || now instanceof Denial) return now;
-  return authorizeCaller(now, request.exchange) ?? authorizeData(now, request.data) ?? now;
-}
-
-/** Authorizes, resolves and builds the call, and runs its steps. */
-async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
-  const { operation, request, trace } = running;
-  const { signal } = request.time;
-  const isConverted = request.areValuesNormalized && operation.convertValues !== undefined;
-  const values = isConverted ? 'unconverted' : 'sent';
-  const allowed = await operation.authorize(parsed, client, values, signal);
-  trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
-  if (allowed instanceof Denial) {
-    trace.target = await operation.nameTarget(parsed);
-    return allowed;
-  }
-  const server = await operation.resolve(allowed);
-  if (server instanceof Denial) return server;
-  trace.target = nameSent(server, findTarget(server));
-  if (request.refusal !== undefined) return request.refusal;
-  let checked: CheckedCall = { asked: parsed, call: allowed, values };
-  let context = createContext(checked, server, client, running);
-  if (isConverted) {
-    const converted = await convertValues(parsed, server, context, running);
-    if ('reply' in converted) return converted.reply;
-    checked = converted;
-    context = createContext(checked, server, client, running);
-  }
-  let { call } = checked;
-  if (operation.applyFieldRules !== undefined && client.policy !== null) {
-    const applied = await operation.applyFieldRules(call, server, context);
-    if ('reply' in applied) return await context.unlessChanged(applied.reply);
-    call = applied.call;
-  }
-  const refused = (await operation.checkQuery?.(call, server, context)) ?? null;
-  if (refused !== null) return await context.unlessChanged(refused);
-  if (call.lacksTypes === true) {
-    const applied = await operation.applyRelatedRules!(call, server, context);
-    if ('reply' in applied) return await context.unlessChanged(applied.reply);
-    context = createContext({ ...checked, ...applied }, server, client, running);
-  }
-  const prepared = await operation.build(call, server, request.dialect, signal);
-  if (prepared instanceof Denial) return prepared;
-  running.isReadOnly = prepared.isReadOnly;
-  running.context = context;
-  return await runSteps(operation.steps, prepared, context);
-}
-
-/** A call that the policy allows. */
-interface CheckedCall {
-  /** The call before the policy set values in it. */
-  asked: AnyParsed;
-  call: AnyParsed;
-  values: ValuesState;
-  /** The rule because of which it needs an approval for related records; absent or null: it needs none. */
-  approvalRule?: string | null;
-}
-
-function createContext(
-  { asked, call, values, approvalRule: relatedRule }: CheckedCall,
-  server: ServerAddress | Target,
-  client: Client,
-  { operation, request, index, bytes, trace, deps }: RunningCall,
-): CallContext {
-  const { time } = request;
-  const target = findTarget(server);
-  const built = {
-    client,
-    isSameFor: async (other: Client) =>
-      hasSameFieldRules(client, other) &&
-      (call.lacksTypes === undefined || hasSameModels(client, other)) &&
-      isSameCall(await operation.authorize(asked, other, values, time.signal), call),
-    resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
-  };
-  const check = () => isUnchanged(built, request, deps);
-  const approvalRule = call.approvalRule ?? relatedRule ?? null;
-  return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
-}
-
-/** Converts the values of a call, and applies the policy to those that are sent. */
-async function convertValues(
-  parsed: AnyParsed,
-  server: ServerAddress | Target,
-  context: CallContext,
-  { operation }: RunningCall,
-): Promise<CheckedCall | { reply: Reply }> {
-  const converted = await operation.convertValues!(parsed, server, context);
-  if (!(await context.isUnchanged())) return { reply: CHANGED };
-  const asked = 'reply' in converted ? parsed : converted.call;
-  const call = await operation.authorize(asked, context.client, 'sent', context.time.signal);
-  // What the conversion refuses would tell types of fields that the key may not write.
-  if (call instanceof Denial) return { reply: call };
-  return 'reply' in converted ? converted : { asked, call, values: 'sent' };
 }
 
 /** Null for a server without a database. */
@@ -301,16 +245,7 @@ function findTarget(server: ServerAddress | Target): Target | null {
 }
 
 /** Server and database for the record, which must not have the credentials. */
-function nameSent({ origin, pathPrefix }: ServerAddress, target: Target | null): CallTrace['target'] {
-  return target === null ? { origin, pathPrefix } : { origin, pathPrefix, db: target.db };
-}
-
-function findProtection({ context }: { context: CallContext | null }): CallContext['protection'] {
-  return context?.protection ?? null;
-}
-
-function releaseContext(running: { context: CallContext | null }): void {
-  running.context?.release();
-  running.context?.endOutliving();
-  running.context = null;
+function nameServer(server: ServerAddress | Target): CallTrace['target'] {
+  const { origin, pathPrefix } = server;
+  return 'credentialsId' in server ? { origin, pathPrefix, db: server.db } : { origin, pathPrefix };
 }

@@ -6,9 +6,9 @@ import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
 import type { ConnectionListener } from '@erp-proxy/wire/server';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { OperationDeps, OperationName } from '../execute/operations.ts';
-import type { Pipeline } from '../execute/run-request.ts';
+import type { OperationName, RunRequest } from '../execute/operations.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { Exchange } from '../execute/terms/exchange.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { FindAddress } from './caller-address.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
@@ -77,7 +77,8 @@ function compatibleRoutes(
   return paths.map((path) => ({ path, operation, dialect: COMPATIBLE_DIALECT, summary }));
 }
 
-export interface CallRoutesDeps extends OperationDeps {
+export interface CallRoutesDeps {
+  run: RunRequest;
   http: { bodyBytesMax: number };
   bodyBudget: BodyBudget;
   /** Finds the address of a plain call's caller. Fastify finds those of the others. */
@@ -87,28 +88,30 @@ export interface CallRoutesDeps extends OperationDeps {
   loadShedder: LoadShedder;
 }
 
-export function addCallRoutes(
-  app: FastifyInstance,
-  pipelines: Record<OperationName, Pipeline>,
-  deps: CallRoutesDeps,
-): void {
-  for (const route of CALL_ROUTES) addCallRoute(app, route, pipelines[route.operation], deps);
+export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
+  for (const { path, operation, dialect } of CALL_ROUTES)
+    addCallRoute(app, { path, operation, dialect, source: { by: 'client' } }, deps);
+}
+
+/** What a route runs. */
+interface ServedRoute extends Omit<Parameters<RunRequest>[0], 'exchange'> {
+  path: string;
 }
 
 /** Plain requests do not pass the router; all others do, and wait for the load shedder behind it. */
 export function addCallRoute(
   app: FastifyInstance,
-  { path, dialect: shared }: Pick<CallRoute, 'path' | 'dialect'>,
-  pipeline: Pipeline,
-  { connectionListener, findAddress, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
+  { path, ...served }: ServedRoute,
+  { run, connectionListener, findAddress, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
 ): void {
-  const dialect: Dialect = { ...shared, challenge: protectedResource.describeChallenge(path) };
+  const dialect: Dialect = { ...served.dialect, challenge: protectedResource.describeChallenge(path) };
   const overloadAnswer = new OverloadAnswer(dialect);
+  const serve = (exchange: Exchange) => void run({ ...served, dialect, exchange });
   const { bodyBytesMax } = http;
   connectionListener.serve(path, {
     serve(call) {
       const address = findAddress(call, call.headers);
-      void pipeline(new PlainExchange(call, { address, bodyBytesMax, bodyBudget }), dialect);
+      serve(new PlainExchange(call, { address, bodyBytesMax, bodyBudget }));
     },
     printRefusal: (headers, keepAlive) => overloadAnswer.print(headers, keepAlive),
   });
@@ -117,7 +120,7 @@ export function addCallRoute(
     reply.hijack();
     const response = reply.raw;
     const admit = () => {
-      void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }), dialect);
+      serve(new NodeExchange(request, response, { address: ip, bodyBytesMax, bodyBudget }));
     };
     const refuse = () => overloadAnswer.send(request, response);
     loadShedder.submit(new RoutedRequest(response, { admit, refuse }));

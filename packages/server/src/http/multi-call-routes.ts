@@ -9,10 +9,10 @@ import type { Changes } from '../data/changes/changes.ts';
 import type { Exporter } from '../data/export/export.ts';
 import { download } from '../data/files/download.ts';
 import { upload } from '../data/files/upload.ts';
-import { createExecuteMultiCall, type MultiCallTerms, type OperationDeps } from '../execute/operations.ts';
 import type { CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { MadeCalls } from '../execute/terms/request.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
 import { EXPORT_EXAMPLE } from './openapi/data-examples.ts';
@@ -26,7 +26,7 @@ export interface MultiCallServices {
 }
 
 /** A `POST` route. */
-export interface MultiCallRoute extends MultiCallTerms {
+export interface MultiCallRoute extends MadeCalls {
   path: string;
   /** A second path of the route, which the OpenAPI document does not have. */
   alias?: string;
@@ -139,10 +139,11 @@ export interface MultiCallRoutesDeps extends CallRoutesDeps {
   multiCallServices: MultiCallServices;
 }
 
-export function addMultiCallRoutes(app: FastifyInstance, deps: MultiCallRoutesDeps & OperationDeps): void {
-  for (const { path, alias, serve, ...terms } of MULTI_CALL_ROUTES) {
-    const pipeline = createExecuteMultiCall(deps, terms, (runner) => serve(runner, deps.multiCallServices));
+export function addMultiCallRoutes(app: FastifyInstance, deps: MultiCallRoutesDeps): void {
+  for (const { path, alias, serve, ...made } of MULTI_CALL_ROUTES) {
+    const source = { by: 'session' as const, ...made };
+    const answer = (runner: CallRunner) => serve(runner, deps.multiCallServices);
     for (const each of alias === undefined ? [path] : [path, alias])
-      addCallRoute(app, { path: each, dialect: OWN_DIALECT }, pipeline, deps);
+      addCallRoute(app, { path: each, dialect: OWN_DIALECT, source, answer }, deps);
   }
 }

@@ -4,11 +4,12 @@
  */
 import { ConnectionListener } from '@erp-proxy/wire/server';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { createExecuteForAdmin, createPipelines } from '../execute/operations.ts';
+import type { Admission } from '../execute/request/admission.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
+import type { Events } from '../observe/events.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -32,6 +33,8 @@ export interface ServerDeps
   extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource' | 'bodyBudget' | 'findAddress'>,
     HealthRouteDeps,
     MetricsRouteDeps {
+  admission: Pick<Admission, 'onStopping'>;
+  events: Pick<Events, 'faultSeen'>;
   loadShedder: LoadShedder;
   http: {
     bodyBytesMax: number;
@@ -136,20 +139,19 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     connectionListener.stop();
     done();
   });
-  const pipelines = createPipelines(deps);
   const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
   const findAddress = createAddressFinder(http.trustProxy);
   const callRoutes = { ...deps, bodyBudget, connectionListener, findAddress, protectedResource };
-  addCallRoutes(app, pipelines, callRoutes);
+  addCallRoutes(app, callRoutes);
   addMultiCallRoutes(app, callRoutes);
   protectedResource.addRoutes(app);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
-  const execute = { keys: deps.admin.keys, run: createExecuteForAdmin(deps) };
+  const execute = { keys: deps.admin.keys, run: deps.run };
   const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
   addAdminRoutes(app, { ...deps.admin, execute, isHostShared: isBelowPath });
-  addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl, execute: pipelines.execute });
+  addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
   addConsoleRoutes(app, { ...deps.console, isBelowPath });
 

@@ -2,7 +2,7 @@
 
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { z } from 'zod';
-import type { NeededConfirmation } from '../execute/terms/request.ts';
+import type { NeededConfirmation } from '../execute/terms/call-context.ts';
 import type { Session } from './session.ts';
 
 export interface Tool {

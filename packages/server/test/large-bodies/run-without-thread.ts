@@ -2,8 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { Denial } from '../../src/execute/terms/denial.ts';
 import { runInThread } from '../../src/execute/thread/run-in-thread.ts';
-// Loaded now, because the user that the process becomes below may not be allowed to read the file.
-import '../../src/execute/thread/tasks.ts';
 
 // Limits of processes do not apply to root.
 if (process.getuid?.() === 0) process.setuid?.(65_534);

@@ -2,9 +2,13 @@
  * Reads the changes of a subscription, and checks the fields of its deliveries, by calls outside any request. Each call
  * is made as the key of the subscription, whose policy and limits apply, or as the proxy itself.
  */
+import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
-import type { RunBackground } from '../../execute/run-request.ts';
+import type { RunRequest } from '../../execute/operations.ts';
+import { BackgroundExchange } from '../../execute/terms/background-exchange.ts';
 import { Denial } from '../../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import type { MadeCalls } from '../../execute/terms/request.ts';
 import type { Instances } from '../../instances/instances.ts';
 import type { Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
@@ -23,7 +27,7 @@ import type { CheckReading } from './check-delivery.ts';
 import { findClient } from './find-client.ts';
 
 export interface SubscriptionReaderDeps {
-  run: RunBackground;
+  run: RunRequest;
   keys: Pick<Keys, 'findClient'>;
   instances: Pick<Instances, 'find'>;
   overlapSeconds: number;
@@ -41,6 +45,13 @@ interface State {
 type Changes = Extract<ChangesRead<QuestionFailure>, { changes: unknown }>;
 /** Why a reading returns nothing. */
 type Obstacle = Exclude<ChangesRead<QuestionFailure>, Changes>;
+
+const MADE: MadeCalls = {
+  via: 'subscription',
+  values: 'unconverted',
+  data: 'subscriptions',
+  isBackground: true,
+};
 
 /** Maximum changes that are stored in one transaction. */
 const CHANGES_MAX = 200;
@@ -70,13 +81,18 @@ export function createSubscriptionReader({
     const client = await findClient(subscription, keys);
     if ('problem' in client) return client;
     if (await isMissing(subscription, instances)) return explainMissing(subscription);
-    const outcome = await run(client, signal, (runner) => {
-      const ask = createAsk(buildRequest(subscription), runner, nowMs);
-      return work((question) => {
-        // Gives each call the full time limit.
-        runner.renewTime();
-        return ask(question);
-      }, runner.signal);
+    const outcome = await run<Result | Obstacle>({
+      source: { by: 'background', client, ...MADE },
+      exchange: new BackgroundExchange(randomUUID(), signal),
+      dialect: OWN_DIALECT,
+      answer(runner) {
+        const ask = createAsk(buildRequest(subscription), runner, nowMs);
+        return work((question) => {
+          // Gives each call the full time limit.
+          runner.renewTime();
+          return ask(question);
+        }, runner.signal);
+      },
     });
     if (outcome instanceof Denial) return explainDenial(outcome);
     if ('failure' in outcome) return explainFailure(outcome.failure, subscription, keys);

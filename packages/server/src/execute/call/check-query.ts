@@ -13,7 +13,6 @@ import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply } from '../terms/reply.ts';
-import type { Request } from '../terms/request.ts';
 import type { Target } from '../terms/target.ts';
 import { canBeUsed, checkClauses, type UnusableField } from './check-clauses.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
@@ -36,7 +35,7 @@ export async function checkQuery(
   fields: FieldFinder,
 ): Promise<FaultReply | Denial | null> {
   if (!takesQuery(call.model, call.method)) return null;
-  const asks = expectsCheck(context.request);
+  const asks = expectsCheck(context);
   if (!asks && fields.recall({ target, model: call.model }) === null) return null;
   const { uses } = await list();
   const queried = uses.filter(({ clause }) => clause !== undefined);
@@ -71,7 +70,7 @@ const TOO_MANY_MODELS = new Denial(
 );
 
 /** Callers of our own forms, and those that prefer them, do not know what Odoo leaves out. */
-function expectsCheck({ areValuesNormalized, via }: Request): boolean {
+function expectsCheck({ areValuesNormalized, request: { via } }: CallContext): boolean {
   return areValuesNormalized || (via !== null && via !== 'console');
 }
 

@@ -3,19 +3,31 @@ import type { DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
 import { type DataRequests, isBoundedRoute } from '../../limits/data-requests.ts';
 import { Denial } from '../terms/denial.ts';
+import type { Request } from '../terms/request.ts';
+
+export interface AdmitDataDeps {
+  dataRequests: DataRequests;
+}
 
 /** An answer with changes takes some seconds, and an export any time. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Returns the function that must be called at the end of the request; null if nothing bounds it. */
-export function admitData(
+export function admitData({ held, made }: Request, client: Client, deps: AdmitDataDeps): Denial | null {
+  const leave = enterData(client, made?.data, deps);
+  if (leave instanceof Denial) return leave;
+  if (leave !== null) held.defer(leave);
+  return null;
+}
+
+/** Returns the function that must be called at the end; null if nothing bounds the route. */
+export function enterData(
   { key: { clientId } }: Client,
   route: DataRoute | undefined,
-  requests: DataRequests,
+  { dataRequests }: AdmitDataDeps,
 ): (() => void) | Denial | null {
   if (!isBoundedRoute(route)) return null;
-  const bound = requests.enter(route, clientId);
-  if (bound === null) return () => requests.leave(route, clientId);
+  const bound = dataRequests.enter(route, clientId);
+  if (bound === null) return () => dataRequests.leave(route, clientId);
   return bound === 'client' ? CLIENT_FULL : PROCESS_FULL;
 }
 

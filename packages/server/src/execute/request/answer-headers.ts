@@ -3,17 +3,11 @@
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
 import type { CallTrace } from '../terms/call-trace.ts';
-import type { KeyAdmission } from './throttle.ts';
-
-export interface TimedRequest {
-  startedMs: number;
-  /** Null if the key has no limits. */
-  keyAdmission: KeyAdmission | null;
-}
+import type { Request } from '../terms/request.ts';
 
 /** `trace` is that of the single call. It is absent for a batch and for a refused request. */
 export function describeRequest(
-  { startedMs, keyAdmission }: TimedRequest,
+  { startedMs, keyAdmission }: Pick<Request, 'startedMs' | 'keyAdmission'>,
   nowMs: number,
   trace?: CallTrace,
 ): AnswerHeaders {

@@ -3,32 +3,30 @@
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { CallRecord, Events } from '../../observe/events.ts';
 import type { AnswerSummary } from '../terms/answer-summary.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
-import { Denial } from '../terms/denial.ts';
-import type { AnyParsed } from '../terms/operation.ts';
-import type { ParsedCall } from '../terms/parsed-body.ts';
+import type { AnyParsed } from '../terms/parsed-body.ts';
 import { findTraceId } from './traceparent.ts';
 
+/** Every attempt to run a call has the key with which the request came. */
 export function recordCall(
-  events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex' | 'via' | 'actor'> & {
-    endedMs: number;
-  },
-  read: ParsedCall<AnyParsed>,
-  trace: CallTrace,
+  { request, trace, index, id, parsed: call }: CallContext,
   summary: AnswerSummary,
+  endedMs: number,
+  events: Events,
 ): void {
-  const call = read.call instanceof Denial ? null : read.call;
+  const { exchange, actor, via, isBatch, client } = request;
+  const { key } = client!;
   const target = trace.target ?? findTarget(call);
   const { traced, traceparent } = trace;
   const traceId = traced?.traceId ?? (traceparent === null ? null : findTraceId(traceparent));
   const record: CallRecord = {
-    requestId: more.requestId,
-    keyId: more.keyId,
-    clientId: more.clientId,
-    address: more.address,
-    batchIndex: more.batchIndex,
-    id: Buffer.from(read.id.buffer, read.id.byteOffset, read.id.length).toString(),
+    requestId: exchange.requestId,
+    keyId: key.id,
+    clientId: key.clientId,
+    address: (actor ?? exchange).address,
+    batchIndex: isBatch ? index : null,
+    id: Buffer.from(id.buffer, id.byteOffset, id.length).toString(),
     instance: call?.instance !== undefined && 'name' in call.instance ? call.instance.name : null,
     upstream: target === null ? null : target.origin + target.pathPrefix,
     db: target?.db ?? null,
@@ -38,20 +36,20 @@ export function recordCall(
     code: summary.code,
     rule: summary.rule ?? null,
     approval: trace.approval,
-    via: more.via,
-    ...(more.actor === undefined ? null : { actor: more.actor }),
+    via,
+    ...(actor === null ? null : { actor: actor.name }),
     ...(traceId === null ? null : { traceId }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
     attempts: trace.attempts,
     sharedFrom: trace.sharedFrom,
-    totalMs: more.endedMs - trace.startedMs,
-    upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
+    totalMs: endedMs - trace.startedMs,
+    upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? endedMs) - trace.sentMs,
     detail: summary.detail ?? null,
   };
   events.callEnded(record);
-  trace.traced?.end(record, more.endedMs);
+  trace.traced?.end(record, endedMs);
 }
 
 /**

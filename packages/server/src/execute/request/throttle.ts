@@ -7,11 +7,35 @@ import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import { Denial } from '../terms/denial.ts';
+import type { KeyAdmission, Request } from '../terms/request.ts';
 
 type Quotas = Pick<Admitted, 'rate' | 'day' | 'month'>;
 
-/** What an admitted request has acquired from the limits of its key. `release` must be called at its end. */
-export class KeyAdmission {
+export interface ThrottleDeps {
+  limits: Limits;
+}
+
+/** Acquires nothing if the key has no limits. */
+export async function throttle(
+  request: Request,
+  { key, policy }: Client,
+  { limits }: ThrottleDeps,
+): Promise<Denial | null> {
+  if (policy === null) return null;
+  const { rate, concurrency, per_day, per_month } = policy.policy;
+  if ((rate ?? concurrency ?? per_day ?? per_month) === undefined) return null;
+  // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
+  const limited = { id: key.clientId, policy: policy.policy };
+  await limits.prepare(limited);
+  const admitted = await limits.admit(limited);
+  if (!admitted.ok) return denyLimited(admitted, 1);
+  const acquired = new AcquiredLimits(limits, limited, admitted);
+  request.held.defer(() => acquired.release());
+  request.keyAdmission = acquired;
+  return null;
+}
+
+class AcquiredLimits implements KeyAdmission {
   readonly #limits: Limits;
   readonly #key: LimitedKey;
   #quotas: Quotas;
@@ -24,7 +48,6 @@ export class KeyAdmission {
     this.#quotas = quotas;
   }
 
-  /** Counts `count` further calls of a batch, all or none. */
   async admitCalls(count: number): Promise<Denial | null> {
     if (count === 0) return null;
     const admitted = await this.#limits.admitMore(this.#key, count);
@@ -32,20 +55,17 @@ export class KeyAdmission {
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
-  /** Counts one further call of a request that makes its calls one after the other. */
   async admitNext(): Promise<Denial | null> {
     const admitted = await this.#limits.admitMore(this.#key, 1, 1);
     this.#quotas = admitted;
     return admitted.ok ? null : denyLimited(admitted, 1);
   }
 
-  /** Acquires concurrency for up to `wanted` calls at once. Returns the number that may run at once. */
   async acquireConcurrency(wanted: number): Promise<number> {
     this.#acquired += await this.#limits.acquireMore(this.#key, wanted - this.#acquired);
     return this.#acquired;
   }
 
-  /** The `ratelimit` headers. */
   describe(): AnswerHeaders {
     return describeQuotas(this.#quotas);
   }
@@ -53,21 +73,6 @@ export class KeyAdmission {
   release(): void {
     this.#limits.release(this.#key, this.#acquired);
   }
-}
-
-/** Returns null if the key has no limits. */
-export async function throttle(
-  { key, policy }: Client,
-  limits: Limits,
-): Promise<KeyAdmission | Denial | null> {
-  if (policy === null) return null;
-  const { rate, concurrency, per_day, per_month } = policy.policy;
-  if ((rate ?? concurrency ?? per_day ?? per_month) === undefined) return null;
-  // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
-  const limited = { id: key.clientId, policy: policy.policy };
-  await limits.prepare(limited);
-  const admitted = await limits.admit(limited);
-  return admitted.ok ? new KeyAdmission(limits, limited, admitted) : denyLimited(admitted, 1);
 }
 
 function denyLimited(admitted: Admitted & { ok: false }, calls: number): Denial {

@@ -1,6 +1,5 @@
 /** The exchange of calls that no request asks for: it has no caller, no headers and no body, and is not answered. */
 import { AnswerCollector } from '@erp-proxy/async/streams';
-import { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
 
 export class BackgroundExchange implements Exchange {
@@ -8,9 +7,13 @@ export class BackgroundExchange implements Exchange {
   readonly requestId: string;
   readonly address = null;
   readonly writer = new AnswerCollector(0);
+  readonly #signal: AbortSignal;
+  #onAborted: () => void = () => {};
 
-  constructor(requestId: string) {
+  /** The calls end as those of a caller who leaves, once the signal is aborted. */
+  constructor(requestId: string, signal: AbortSignal) {
     this.requestId = requestId;
+    this.#signal = signal;
   }
 
   header(): undefined {}
@@ -19,13 +22,21 @@ export class BackgroundExchange implements Exchange {
     return 0;
   }
 
-  onCallerLeft(): void {}
+  onCallerLeft(listener: () => void): void {
+    this.#onAborted = listener;
+    if (this.#signal.aborted) listener();
+    else this.#signal.addEventListener('abort', listener);
+  }
 
-  async readBody(): Promise<Denial> {
-    return new Denial('invalid_request', 'There is no body.');
+  async readBody(): Promise<Uint8Array> {
+    return NO_BYTES;
   }
 
   releaseBody(): void {}
 
-  async waitUntilLeft(): Promise<void> {}
+  async waitUntilLeft(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#onAborted);
+  }
 }
+
+const NO_BYTES = Buffer.alloc(0);

@@ -1,32 +1,65 @@
 /**
- * The state of one attempt to run a call: what its steps know besides the call itself, and what they must release at
- * the end. Each field that changes names the step that sets it.
+ * One call: where it is in its request, what holds for it, and what its steps have found and taken. A field that changes
+ * names the step that sets it. A further attempt, a shared read and a question of the proxy have a copy of their own
+ * ({@link copyCall}), which has taken nothing yet.
  */
+import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
+import type { DataRoute } from '@erp-proxy/contract';
 import type { CallApproval } from '../../approvals/call-approval.ts';
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
-import type { CallTrace } from './call-trace.ts';
+import { type CallTrace, startTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
+import { type AnyParsed, type CallSpan, NULL_ID } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { RequestTime } from './request-time.ts';
 import { CHANGED } from './upstream-denials.ts';
 
-export interface CallContextInit {
-  request: Request;
-  /** The client, as last read from the store. */
+/** What can differ between the calls of a request. */
+export interface CallTerms {
+  /** A valid idempotency key; null: the call has none. */
+  readonly idempotencyKey: string | null;
+  /** Approvals that the call may use. Null: it cannot be approved alone. Texts that are not ids count as unknown ones. */
+  readonly approvalIds: readonly string[] | null;
+  /** What a person must say before the call is sent; null: nothing beside what the policy asks for. */
+  readonly confirmation: NeededConfirmation | null;
+  /** True if the caller prefers normalized values (docs/values.md). */
+  readonly areValuesNormalized: boolean;
+  /** What the policy must allow in `data`; null: nothing. */
+  readonly data: DataRoute | null;
+  /** Why the call is not sent: the reply if the policy allows it. */
+  readonly refusal?: Reply;
+}
+
+/** A person must agree to a call. The policy is asked first, so that nobody is asked about a call that it denies. */
+export interface NeededConfirmation {
+  /** `removals`: only to a call whose values remove records of a list (one2many). */
+  readonly of: 'all' | 'removals';
+  /**
+   * `person`: the one in front of the client, whom the agent's program asks: the call is not sent. `administrator`: by
+   * an approval.
+   */
+  readonly by: 'person' | 'administrator';
+  /** Stands for the rule of a policy. */
+  readonly rule: string;
+}
+
+/** The place of a call in its request, and of its answer. */
+interface CallPlace {
+  readonly request: Request;
+  readonly index: number;
+  /** The bytes of the body, and of the call in it. */
+  readonly body: Uint8Array;
+  readonly span: CallSpan;
+  readonly trace: CallTrace;
+  /** Headers of its answer. */
+  readonly describe: (trace: CallTrace) => AnswerHeaders;
+  /** Where its answer goes. Set by sendAnswer for a call with an idempotency key. */
+  writer: AnswerWriter;
+  /** As last read from the store. Set by renew. */
   client: Client;
-  /** Time limit of the request, or of the shared read. */
-  time: RequestTime;
-  trace: CallTrace;
-  /** Index in the batch, and the bytes of the call in the body. */
-  index: number;
-  bytes: Uint8Array;
-  /** The rule of the policy because of which the call needs an approval; null if it needs none. */
-  approvalRule: string | null;
-  /** True while the call may be sent as it was built: key, policy and instance have not changed. */
-  isUnchanged: () => Promise<boolean>;
 }
 
 /** The result of checkCredentials for a call that may go on. */
@@ -37,56 +70,92 @@ export interface CredentialCheck {
   findDenial(): Denial | null;
 }
 
-export class CallContext implements CallContextInit {
-  readonly request: Request;
-  readonly client: Client;
-  readonly time: RequestTime;
-  readonly trace: CallTrace;
-  readonly index: number;
+export interface CallContext extends CallPlace, CallTerms {
   readonly bytes: Uint8Array;
-  readonly approvalRule: string | null;
-  readonly isUnchanged: CallContextInit['isUnchanged'];
+  /** Time limit of the request, or of the shared read. */
+  readonly time: RequestTime;
+  /** What the steps have taken. The end of the attempt gives it back, if nothing has done so before. */
+  readonly held: DisposableStack;
+  /** Set by parse: the bytes of `id` for the answer. */
+  id: Uint8Array;
+  /** Set by parse, for the record; null if the call has no valid shape. */
+  parsed: AnyParsed | null;
+  /** Set once the call is authorized: true while it may be sent as it was built. Key, policy and instance can change. */
+  isUnchanged: () => Promise<boolean>;
+  /**
+   * Set once the call is authorized, and by applyRelatedRules: the rule of the policy because of which it needs an
+   * approval; null if it needs none.
+   */
+  approvalRule: string | null;
   /** Set by applyFieldRules for `default_get`: the fields that the answer may have; null: any. */
-  namedDefaults: ReadonlySet<string> | null = null;
+  namedDefaults: ReadonlySet<string> | null;
+  /** Set by build. */
+  isReadOnly: boolean;
   /** Set by replayAnswer; null without an idempotency key. */
-  protection: IdempotentCall | null = null;
+  protection: IdempotentCall | null;
   /**
    * Milliseconds that the call may still wait for the store of its idempotency key. Set by replayAnswer, reduced by
    * replayAnswer and claimIdempotencyKey.
    */
-  storeWaitMs = 0;
+  storeWaitMs: number;
   /** Set by requireApproval; null if the call needs no approval. */
-  approval: CallApproval | null = null;
+  approval: CallApproval | null;
   /** Set by checkCredentials. */
-  credentialCheck: CredentialCheck | null = null;
+  credentialCheck: CredentialCheck | null;
   /** Set by obtainPermit. */
-  permit: Permit | null = null;
-  /** Set by claimIdempotencyKey for a write: ends the permission to continue without the caller. */
-  endOutliving: () => void = () => {};
+  permit: Permit | null;
   /** Set by sendWithRetries: true once the server was sent the call, or a request for facts that precedes it. */
-  isServerAsked = false;
-  /** Set by obtainPermit: gives the permit back, once. The end of the call calls it too. */
-  release: () => void = () => {};
+  isServerAsked: boolean;
+}
 
-  constructor(init: CallContextInit) {
-    this.request = init.request;
-    this.client = init.client;
-    this.time = init.time;
-    this.trace = init.trace;
-    this.index = init.index;
-    this.bytes = init.bytes;
-    this.approvalRule = init.approvalRule;
-    this.isUnchanged = init.isUnchanged;
-  }
+export function startCall(place: CallPlace, terms: CallTerms): CallContext {
+  const { body, span, request } = place;
+  return {
+    ...place,
+    ...terms,
+    bytes: body.subarray(span.span.start, span.span.end),
+    time: request.time,
+    id: NULL_ID,
+    parsed: null,
+    isUnchanged: () => Promise.reject(new Error('the call is not authorized yet')),
+    approvalRule: null,
+    ...takeNothing(),
+  };
+}
 
-  /** A reply that follows from what was known before a wait, unless the call must start over. */
-  async unlessChanged(reply: Reply): Promise<Reply> {
-    return (await this.isUnchanged()) ? reply : CHANGED;
-  }
+/** Starts the trace of a call, and its span if the request is traced. */
+export function traceCall(
+  { isBatch, startedMs, traced }: Request,
+  nowMs: number,
+  traceparent: string | null,
+): CallTrace {
+  const callStartedMs = isBatch ? nowMs : startedMs;
+  return startTrace(callStartedMs, traceparent, traced?.startCall(callStartedMs, traceparent));
+}
 
-  /** Returns the context of the same call with its own time limit, for a read that other requests may join. */
-  share(time: RequestTime): CallContext {
-    const { request, client, trace, index, bytes, approvalRule, isUnchanged } = this;
-    return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged });
-  }
+/** The same call for another attempt, or with the time limit and trace of a read that others may join. */
+export function copyCall(
+  context: CallContext,
+  changes: Partial<Pick<CallContext, 'time' | 'trace' | 'approvalRule'>> = {},
+): CallContext {
+  return { ...context, ...changes, ...takeNothing() };
+}
+
+function takeNothing() {
+  return {
+    held: new DisposableStack(),
+    namedDefaults: null,
+    isReadOnly: false,
+    protection: null,
+    storeWaitMs: 0,
+    approval: null,
+    credentialCheck: null,
+    permit: null,
+    isServerAsked: false,
+  };
+}
+
+/** A reply that follows from what was known before a wait, unless the call must start over. */
+export async function unlessChanged(context: CallContext, reply: Reply): Promise<Reply> {
+  return (await context.isUnchanged()) ? reply : CHANGED;
 }

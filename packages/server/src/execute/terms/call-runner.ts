@@ -6,11 +6,10 @@
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
+import type { CallTerms } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
 import type { FoundTypes } from './field-finder.ts';
-import type { Reply } from './reply.ts';
-import type { NeededConfirmation } from './request.ts';
 
 export interface CallRunner {
   readonly client: Client;
@@ -51,24 +50,10 @@ export interface CallRunner {
   findFields(call: Uint8Array, names: readonly string[]): Promise<FoundTypes | null>;
 }
 
-export interface RunOptions {
-  /**
-   * Approvals that the call may use, in place of those that the request names (docs/approvals.md). Texts that are not
-   * ids count as unknown ones.
-   */
-  approvalIds?: readonly string[];
-  /** What a person must say before the call is sent. */
-  confirmation?: NeededConfirmation | null;
-  /** A valid idempotency key, of this call alone. A retry need not make the same calls before it. */
-  idempotencyKey?: string | null;
+/** In place of what holds for the request. A retry with the idempotency key need not make the same calls before it. */
+export interface RunOptions extends Partial<CallTerms> {
   /** In place of the header; ignored if it is none. */
   traceparent?: string | undefined;
-  /** Whether values are normalized, in place of {@link CallRunner.areValuesNormalized}. */
-  areValuesNormalized?: boolean;
-  /** Why the call is not sent: the reply if the policy allows it. */
-  refusal?: Reply;
-  /** What the policy must allow in `data` for the call, in place of that of the request. */
-  data?: DataRoute;
   /** Called before the answer is written. */
   onAnswer?(facts: AnswerFacts): void;
 }

@@ -7,9 +7,9 @@ import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { FoundTypes } from './field-finder.ts';
-import type { CallSpan, ParsedCall } from './parsed-body.ts';
+import type { AnyParsed, CallSpan, ParsedCall } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
-import type { NamedInstance, ServerAddress } from './target.ts';
+import type { ServerAddress } from './target.ts';
 
 /** Runs the steps after this one. A read that several callers share gives them a context of its own. */
 export type Next = (context: CallContext) => Promise<Reply>;
@@ -23,21 +23,6 @@ interface StepMethod<Prepared> {
  * call it gives back once `next` has returned or thrown.
  */
 export type Step<Prepared> = StepMethod<Prepared>['run'];
-
-/** The members that the record of every kind of call needs. */
-export interface AnyParsed {
-  model?: string;
-  method?: string;
-  instance?: NamedInstance;
-  /** The server's address, if the call names no instance. */
-  address?: ServerAddress;
-  /** The limit that the policy set in place of the caller's; absent if it set none. */
-  policyLimit?: number;
-  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
-  approvalRule?: string;
-  /** The policy also depends on types of fields that the call names. */
-  lacksTypes?: true;
-}
 
 /** Whether the values of a call are those that are sent, or convertValues has yet to convert them. */
 export type ValuesState = 'sent' | 'unconverted';

@@ -1,12 +1,46 @@
 /**
- * What is known about a request after its body has arrived. Calls only read it; `time` is the only part that changes.
+ * One request: who asks for it, and what its steps have found and taken (run-request.ts). A field that changes names
+ * the step that sets it. Calls only read it; `time` is the only part that they change.
  */
+import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { CallSource, DataRoute } from '@erp-proxy/contract';
+import type { Client } from '../../keys/keys.ts';
+import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
-import type { Reply } from './reply.ts';
 import type { RequestTime } from './request-time.ts';
 import type { TracedRequest } from './tracing.ts';
+
+/** Who asks, and so where the calls are. */
+export type Source =
+  /** A client, found by its key. The calls are the body. */
+  | { by: 'client' }
+  /**
+   * An administrator. The body is one call, for which policy and limits of `client` hold. The exchange must hide where
+   * the administrator is: that is not the place of the client.
+   */
+  | { by: 'administrator'; client: Client; actor: CallActor }
+  /** A client, found by its key: an agent, or a caller of a route for data. The calls are made to answer it. */
+  | ({ by: 'session' } & MadeCalls)
+  /** The proxy, for a client. The request has no caller, so that a refusal is returned and not answered. */
+  | ({ by: 'background'; client: Client } & MadeCalls);
+
+/** How calls are made that are not in the body of their request (call-runner.ts). */
+export interface MadeCalls {
+  via: CallSource;
+  /** Whether values are normalized (docs/values.md); `preferred`: if the header `prefer` asks for it. */
+  values: 'normalized' | 'preferred' | 'unconverted';
+  /** What the policy of the key must allow in `data`; absent: nothing. Checked before the body is read. */
+  data?: DataRoute;
+  /** The body; `bytes`: a file of any media type. Default: JSON. */
+  body?: 'json' | 'bytes';
+  /** True if the request makes one call, for which `idempotency-key` holds. */
+  isSingleCall?: true;
+  /** True if its call can have an approval, which `x-approval` names. Others are denied if they need one. */
+  takesApprovals?: true;
+  /** True if interactive calls go first (limits/database/). Default: false. */
+  isBackground?: boolean;
+}
 
 /** An administrator who makes a call. */
 export interface CallActor {
@@ -15,48 +49,46 @@ export interface CallActor {
   readonly address: string | null;
 }
 
-/** A person must agree to a call. The policy is asked first, so that nobody is asked about a call that it denies. */
-export interface NeededConfirmation {
-  /** `removals`: only to a call whose values remove records of a list (one2many). */
-  readonly of: 'all' | 'removals';
-  /**
-   * `person`: the one in front of the client, whom the agent's program asks: the call is not sent. `administrator`: by
-   * an approval.
-   */
-  readonly by: 'person' | 'administrator';
-  /** Stands for the rule of a policy. */
-  readonly rule: string;
+/** What a request has acquired from the limits of its key. */
+export interface KeyAdmission {
+  /** Counts `count` further calls of a batch, all or none. */
+  admitCalls(count: number): Promise<Denial | null>;
+  /** Counts one further call of a request that makes its calls one after the other. */
+  admitNext(): Promise<Denial | null>;
+  /** Acquires concurrency for up to `wanted` calls at once. Returns the number that may run at once. */
+  acquireConcurrency(wanted: number): Promise<number>;
+  /** The `ratelimit` headers. */
+  describe(): AnswerHeaders;
 }
 
 export interface Request {
+  readonly source: Source;
   readonly exchange: Exchange;
   readonly dialect: Dialect;
   readonly time: RequestTime;
   /** Start of the request, by the monotonic clock. */
   readonly startedMs: number;
-  readonly isBatch: boolean;
-  /** Text of the header `idempotency-key`; null if there is none. */
-  readonly idempotencyKey: string | null;
-  /** True if the idempotency key is that of one call, wherever it stands among the calls of the request. */
-  readonly hasKeyForOneCall: boolean;
-  /** Ids in the header `x-approval`; null: the calls of the request cannot be approved one by one. */
-  readonly approvalIds: readonly string[] | null;
-  /** What a person must say before a call is sent; null: nothing beside what the policy asks for. */
-  readonly confirmation: NeededConfirmation | null;
-  /** A valid `traceparent`; null if there is none. */
-  readonly traceparent: string | null;
-  /** Its trace; null if traces are off. */
-  readonly traced: TracedRequest | null;
-  /** True if the caller prefers normalized values (docs/values.md). */
-  readonly areValuesNormalized: boolean;
-  /** What makes the calls; null: they are in the body of the request. */
+  /** How its calls are made; null: they are in its body. */
+  readonly made: MadeCalls | null;
+  /** What makes the calls, for their records; null: they are in the body, and its client makes them. */
   readonly via: CallSource | null;
   /** The administrator who makes the call; null: its client does. */
   readonly actor: CallActor | null;
-  /** What the policy must allow in `data`; null: nothing. */
-  readonly data: DataRoute | null;
-  /** True if interactive calls go first (limits/database/). */
-  readonly isBackground: boolean;
-  /** The reply of a call that is not sent, if the policy allows it. */
-  readonly refusal?: Reply;
+  /** What the steps have taken. It is given back once the last byte of the answer has left. */
+  readonly held: DisposableStack;
+  /** Set by authenticate; null: its key is not accepted yet. */
+  client: Client | null;
+  /** Set by throttle; null if the key has no limits. */
+  keyAdmission: KeyAdmission | null;
+  /** Set by readHeaders: the text of `idempotency-key`; null if there is none. */
+  idempotencyKey: string | null;
+  /** Set by readHeaders: the ids in `x-approval`. */
+  approvalIds: readonly string[];
+  /** Set by readBody. */
+  bytes: Uint8Array;
+  /** Set once its calls are known: true if there may be several. */
+  isBatch: boolean;
+  /** Set by startTraced: a valid `traceparent`, and the trace. Null if there is none, or traces are off. */
+  traceparent: string | null;
+  traced: TracedRequest | null;
 }

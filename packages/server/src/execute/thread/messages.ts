@@ -1,11 +1,12 @@
 /** The messages between the main thread and the thread for large calls, and how values are prepared for them. */
 
 import { isLarge, shareBytes, viewShared } from '@erp-proxy/async/shared-bytes';
-import type { CompatibleErrorType, ProxyErrorType } from '@erp-proxy/contract';
+import type { CompatibleErrorType, Policy, ProxyErrorType } from '@erp-proxy/contract';
+import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { Denial, type DenialMore } from '../terms/denial.ts';
 
 /**
- * A value without its large bytes and denials. These are beside it, with their places, because callers and servers name
+ * A value without its large bytes, denials and compiled policies. These are beside it, with their places, because callers and servers name
  * some members of values: none of their names may stand for shared memory.
  */
 export interface Message {
@@ -23,7 +24,7 @@ export type TaskReply = { value: Message } | { error: unknown };
 interface PlacedPart {
   /** The names of the members that lead to it. */
   path: readonly string[];
-  part: PackedDenial | PackedBytes;
+  part: PackedDenial | PackedPolicy | PackedBytes;
 }
 
 /** A denial as a message: the class of an object does not pass to another thread. */
@@ -32,6 +33,12 @@ interface PackedDenial {
   type: ProxyErrorType | CompatibleErrorType;
   message: string;
   more: DenialMore;
+}
+
+/** A policy is compiled again in the other thread. */
+interface PackedPolicy {
+  kind: 'policy';
+  policy: Policy;
 }
 
 /** Bytes in shared memory as a message. */
@@ -43,7 +50,7 @@ interface PackedBytes {
   length: number;
 }
 
-/** Bytes and denials are members of members at most this deep. Other values need no preparation. */
+/** Bytes, denials and policies are members of members at most this deep. Other values need no preparation. */
 const DEPTH_MAX = 3;
 
 /** Names shared memory in messages. The memory itself is sent once: each copy would be another object to collect. */
@@ -63,6 +70,10 @@ export function pack(value: unknown, memories: SharedMemories): Message {
     if (part instanceof Denial) {
       const { type, message, more } = part;
       parts.push({ path, part: { kind: 'denial', type, message, more } });
+      return null;
+    }
+    if (isCompiled(part)) {
+      parts.push({ path, part: { kind: 'policy', policy: part.policy } });
       return null;
     }
     if (!(part instanceof Uint8Array)) return part;
@@ -95,10 +106,30 @@ function namePlace(path: readonly string[]): string {
   return JSON.stringify(path);
 }
 
-function unpackPart(packed: PackedDenial | PackedBytes, memories: SharedMemories): unknown {
+function unpackPart(packed: PlacedPart['part'], memories: SharedMemories): unknown {
   if (packed.kind === 'denial') return new Denial(packed.type, packed.message, packed.more);
+  if (packed.kind === 'policy') return compile(packed.policy);
   const { memoryId, memory, start, length } = packed;
   return viewShared(memories.receive(memoryId, memory), start, length);
+}
+
+/** No value of a caller or server has a function. */
+function isCompiled(part: unknown): part is CompiledPolicy {
+  return typeof (part as Partial<CompiledPolicy> | null)?.allowsInstance === 'function';
+}
+
+/** Policies of large calls are few, and each is used for all steps of a call. */
+const COMPILED_MAX = 16;
+const compiled = new Map<string, CompiledPolicy>();
+
+function compile(policy: Policy): CompiledPolicy {
+  const text = JSON.stringify(policy);
+  const known = compiled.get(text);
+  if (known !== undefined) return known;
+  if (compiled.size === COMPILED_MAX) compiled.clear();
+  const added = compilePolicy(policy);
+  compiled.set(text, added);
+  return added;
 }
 
 /** Applies `map` to the value and its members. Elements of lists are looked at only if the value itself is a list. */

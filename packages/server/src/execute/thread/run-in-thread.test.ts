@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { SharedCollector } from '@erp-proxy/async/shared-bytes';
+import { compilePolicy } from '@erp-proxy/policy';
 import { expect, test, vi } from 'vitest';
 import { blockThread } from '../../../../async/test/block-thread.ts';
 import { closeAfterTest } from '../../../test/close-after-test.ts';
@@ -46,6 +47,19 @@ test('a denial of the thread is one', async () => {
       'The body is not valid JSON at byte 3: the text ends where a value is expected.',
     ),
   );
+});
+
+test('a compiled policy applies in the thread', async () => {
+  const bytes = makeBody(CALL(ROWS));
+  const span = { span: { kind: 'object' as const, start: 0, end: bytes.length }, members: null };
+  const { call } = await runInThread('parseCall', [bytes, span, OWN_DIALECT], bytes.length, ALWAYS);
+  if (call instanceof Denial) throw new Error(call.message);
+  const authorize = (methods: string[]) => {
+    const policy = compilePolicy({ instances: ['*'], models: { 'res.partner': methods } });
+    return runInThread('authorizeCall', [call, { policy }, 'sent'], bytes.length, ALWAYS);
+  };
+  expect(await authorize(['create'])).toMatchObject({ method: 'create' });
+  expect(await authorize(['read'])).toMatchObject({ type: 'policy_denied' });
 });
 
 test('bytes that are not shared are copied, and those that the thread makes arrive', async () => {

@@ -12,10 +12,7 @@ import {
   type TaskRequest,
   unpack,
 } from './messages.ts';
-import type { TASKS } from './tasks.ts';
-
-type Tasks = typeof TASKS;
-export type TaskName = keyof Tasks;
+import { TASKS, type TaskName, type Tasks } from './tasks.ts';
 
 /** The signal was aborted before the task ended. */
 export class TaskAborted extends Error {
@@ -142,20 +139,16 @@ class TaskThread {
     try {
       this.#send(job);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED') void this.#runHere(job);
+      if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED') this.#runHere(job);
       else this.#end((failed) => failed.reject(error));
     }
   }
 
   /** No thread can be started, for lack of memory or threads. A blocked event loop is better than a call that fails. */
-  async #runHere({ name, args }: Job): Promise<void> {
-    try {
-      const { TASKS } = await import('./tasks.ts');
-      const task = TASKS[name] as (...args: readonly unknown[]) => unknown;
-      this.#end((job) => job.resolve(task(...args)));
-    } catch (error) {
-      this.#end((failed) => failed.reject(error));
-    }
+  #runHere({ name, args }: Job): void {
+    const task = TASKS[name] as (...args: readonly unknown[]) => unknown;
+    // Other work has its turn between two tasks.
+    setImmediate(() => this.#end((job) => job.resolve(task(...args))));
   }
 
   /** Throws if the arguments cannot be sent, such as for lack of memory. */

@@ -7,7 +7,7 @@
 import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
-import type { CallContext } from '../terms/call-context.ts';
+import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
@@ -64,12 +64,11 @@ export function requireApproval<Call extends ApprovableCall>(
 ): Step<Call> {
   const { operation, readArguments, nameConcerned, needsConfirmation } = parts;
   return async function requireApproval(call, context, next) {
-    const { confirmation: asked } = context.request;
+    const { confirmation: asked, approvalIds } = context;
     const confirmation = asked !== null && (await needsConfirmation?.(call, context)) ? asked : null;
     const asksPerson = confirmation?.by === 'person';
     const rule = context.approvalRule ?? (asksPerson ? null : (confirmation?.rule ?? null));
     if (rule === null) return asksPerson ? denyUnconfirmed(confirmation.rule) : await next(context);
-    const { approvalIds } = context.request;
     if (approvalIds === null) return denyWithoutApprovals(call, rule);
     // Nobody is asked about a call that the policy denies now, or allows.
     if (!(await context.isUnchanged())) return CHANGED;
@@ -87,7 +86,7 @@ export function requireApproval<Call extends ApprovableCall>(
       nameConcerned: () => nameConcerned(call, sent, context),
     };
     const denied = await require(approval, toAsk, context);
-    return denied === null ? await next(context) : await context.unlessChanged(denied);
+    return denied === null ? await next(context) : await unlessChanged(context, denied);
   };
 }
 
@@ -99,7 +98,7 @@ export function claimApproval(): Step<object> {
     if (time.hasCallerLeft) return CALLER_GONE;
     const denied = await claim(approval, context);
     try {
-      const reply = denied === null ? await next(context) : await context.unlessChanged(denied);
+      const reply = denied === null ? await next(context) : await unlessChanged(context, denied);
       if (hasNotRun(reply)) await approval.release();
       return reply;
     } catch (error) {
@@ -143,8 +142,8 @@ async function claim(approval: CallApproval, context: CallContext): Promise<Deni
   return isClaimed ? null : new Denial('policy_denied', LOST, { rule: findRule(context) });
 }
 
-function findRule({ approvalRule, request }: CallContext): string {
-  return approvalRule ?? request.confirmation?.rule ?? '';
+function findRule({ approvalRule, confirmation }: CallContext): string {
+  return approvalRule ?? confirmation?.rule ?? '';
 }
 
 /** The agent's program asks the person, and the call runs again after a yes. */

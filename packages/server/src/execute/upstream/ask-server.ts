@@ -4,7 +4,7 @@
  * callers can wait for its answer.
  */
 import { readStream } from '@erp-proxy/async/streams';
-import { CallContext } from '../terms/call-context.ts';
+import { type CallContext, copyCall } from '../terms/call-context.ts';
 import { startTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
@@ -36,14 +36,14 @@ const CLOSING_BRACE = 0x7d;
 
 export async function askServer(
   question: Question,
-  { request, client, index, bytes, isUnchanged, time: callerTime, trace: { traced } }: CallContext,
+  caller: CallContext,
   run: RunQuestion,
   nowMs: () => number,
 ): Promise<ServerAnswer> {
   const time = new RequestTime({ nowMs, defaultMs: ANSWER_MS });
-  const trace = startTrace(nowMs(), request.traceparent, traced);
-  const init = { request, client, time, trace, index, bytes, isUnchanged };
-  const context = new CallContext({ ...init, approvalRule: null });
+  const trace = startTrace(nowMs(), caller.trace.traceparent, caller.trace.traced);
+  const context = copyCall(caller, { time, trace, approvalRule: null });
+  const { time: callerTime } = caller;
   const endAtShutdown = () => {
     if (callerTime.deadline.reason === 'shutdown') time.deadline.end('shutdown');
   };
@@ -54,7 +54,7 @@ export async function askServer(
     return await readReply(await run(call, context));
   } finally {
     callerTime.signal.removeEventListener('abort', endAtShutdown);
-    context.release();
+    context.held.dispose();
     time.deadline.clear();
   }
 }

@@ -13,7 +13,7 @@ import {
   type ResultForm,
   type UnknownField,
 } from '@erp-proxy/odoo/values';
-import type { CallContext } from '../terms/call-context.ts';
+import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
@@ -34,15 +34,14 @@ const STOPS_MAX = 16;
 
 export function convertReading(fields: FieldFinder): Step<TargetedCall> {
   return async function convertReading(call, context, next) {
-    const { request } = context;
-    const form = request.areValuesNormalized ? findResultForm(call.method) : null;
+    const form = context.areValuesNormalized ? findResultForm(call.method) : null;
     if (form === null) return await next(context);
     const named = await largeCalls.readNamedFields(call, context.time.signal);
     const shape = await findShape(call, named, context);
     if ('failed' in shape) {
       // The headers of a batch and the stored answer of an idempotency key promise normalized values.
-      const isPromised = request.isBatch || request.idempotencyKey !== null;
-      return isPromised ? await context.unlessChanged(shape.failed) : await next(context);
+      const isPromised = context.request.isBatch || context.idempotencyKey !== null;
+      return isPromised ? await unlessChanged(context, shape.failed) : await next(context);
     }
     const learn = createLearner(shape, call, context);
     return await convertReply(await next(context), { shape, form, learn, context });

@@ -41,7 +41,8 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     perf: { now: () => nowMs() + 1 },
   });
   return async function handleNonNumbers(call, context, next) {
-    const { areValuesNormalized, via } = context.request;
+    const { areValuesNormalized, request } = context;
+    const { via } = request;
     const converts = areValuesNormalized || (via !== null && via !== 'console');
     const reply = await next(context);
     if (!isResult(reply)) return reply;

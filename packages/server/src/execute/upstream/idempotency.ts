@@ -6,7 +6,7 @@
 import { mayReturnFields } from '@erp-proxy/odoo';
 import type { Idempotency } from '../../idempotency/idempotency.ts';
 import type { StoredResult } from '../../idempotency/idempotent-call.ts';
-import type { CallContext } from '../terms/call-context.ts';
+import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { KeptReply } from '../terms/reply.ts';
@@ -37,21 +37,21 @@ export function replayAnswer(
   { idempotency, nowMs }: IdempotencyDeps,
 ): Step<{ isReadOnly: boolean; target: Target; method: string }> {
   return async function replayAnswer({ target, method }, context, next) {
-    const { client, request, index, bytes } = context;
-    const key = request.idempotencyKey;
+    const { client, request, index, bytes, idempotencyKey: key } = context;
     if (key === null) return await next(context);
     const protection = idempotency.begin({
       clientId: client.key.id,
       key,
-      index: request.hasKeyForOneCall ? 0 : index,
+      // That of a made call is its own, wherever the call stands in the request.
+      index: request.made === null ? index : 0,
       bytes,
       // An answer with normalized values is not that of the same call without.
-      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameRules(method, client)}`,
+      operation: `${operation}${context.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameRules(method, client)}`,
     });
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;
     const known = await askIdempotency(() => protection.find(), context, nowMs);
-    return known === null ? await next(context) : await context.unlessChanged(known);
+    return known === null ? await next(context) : await unlessChanged(context, known);
   };
 }
 
@@ -76,14 +76,15 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
     const releaseClaim = () => void protection.finish('not_run');
     const ask = () => protection.claim({ runsForMs: leftMs, isReadOnly });
     const known = await askIdempotency(ask, context, nowMs, releaseClaim);
-    if (known !== null) return await context.unlessChanged(known);
+    if (known !== null) return await unlessChanged(context, known);
     if (request.isBatch) {
       // The other calls of the batch can extend its time, also during the claim.
       const extend = () => protection.extend(time.leftMs);
       time.onExtended(extend);
       if (time.dueMs !== dueMs) extend();
     }
-    if (!isReadOnly) context.endOutliving = time.outliveCaller();
+    // Until its outcome is stored.
+    if (!isReadOnly) context.held.defer(time.outliveCaller());
     return await next(context);
   };
 }

@@ -16,7 +16,7 @@ export type NeedsConfirmation = (call: TargetedCall, context: CallContext) => Pr
 
 export function createNeedsConfirmation(fields: FieldFinder): NeedsConfirmation {
   return async (call, context) => {
-    const { confirmation } = context.request;
+    const { confirmation } = context;
     if (confirmation === null) return false;
     return confirmation.of === 'all' || (await removesRecords(call, context, fields));
   };

@@ -80,9 +80,8 @@ export class CheckedStream implements ByteStream {
     this.#onFound = onFound;
   }
 
-  next(): ReturnType<ByteStream['next']> {
-    const piece = this.#source.next();
-    return piece instanceof Promise ? piece.then((bytes) => this.#check(bytes)) : this.#check(piece);
+  async next(): Promise<Uint8Array | null> {
+    return this.#check(await this.#source.next());
   }
 
   cancel(): void {

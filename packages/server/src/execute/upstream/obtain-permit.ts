@@ -60,7 +60,7 @@ class CallPermitRequest implements PermitRequest {
     this.client = client.key.id;
     this.signal = time.signal;
     this.bound = findInstanceBound(target);
-    this.isBackground = request.isBackground;
+    this.isBackground = request.made?.isBackground === true;
     this.#time = time;
   }
 
@@ -70,26 +70,29 @@ class CallPermitRequest implements PermitRequest {
   }
 }
 
-/** Holds the permit until the result has been read to its end, or `release` of the context is called. */
+/** Holds the permit until the result has been read to its end. The end of the attempt gives it back, too. */
 async function hold(permit: Permit, context: CallContext, next: Next): Promise<Reply> {
   let result: PermitResult = 'abandoned';
   context.permit = permit;
   context.trace.interactiveMs = permit.interactiveMs;
-  context.release = () => {
-    context.release = () => {};
+  let isHeld = true;
+  const release = () => {
+    if (!isHeld) return;
+    isHeld = false;
     permit.release(result);
     context.trace.traced?.endUpstream();
   };
+  context.held.defer(release);
   try {
     const reply = await next(context);
     if (context.isServerAsked) result = checkServer(reply, context.time.deadline);
     if (result === 'answered') permit.markAnswered();
     if (isResult(reply) && reply.rest !== null)
-      return { ...reply, rest: new WatchedStream(reply.rest, () => context.release()) };
-    context.release();
+      return { ...reply, rest: new WatchedStream(reply.rest, release) };
+    release();
     return reply;
   } catch (error) {
-    context.release();
+    release();
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { MemoryAnswers } from '../../sharing/memory-answers.ts';
 import { nameRead } from '../../sharing/name-read.ts';
 import { type SharedAnswer, SharedReads } from '../../sharing/shared-reads.ts';
 import { WriteLog } from '../../sharing/write-log.ts';
-import type { CallContext } from '../terms/call-context.ts';
+import { type CallContext, copyCall } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import type { Next, Step } from '../terms/operation.ts';
@@ -96,12 +96,12 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
 /** Null if the call must be sent on its own. */
 function findSharing(
   { isReadOnly }: TargetedCall,
-  { client, request, approvalRule }: CallContext,
+  { client, request, approvalRule, confirmation, idempotencyKey }: CallContext,
 ): CacheControl | null {
   // The word of a person is for one run of one caller's call.
-  if (approvalRule !== null || request.confirmation !== null) return null;
+  if (approvalRule !== null || confirmation !== null) return null;
   // Answers of a batch wait for their position, and would delay the callers that they are shared with.
-  if (!isReadOnly || request.isBatch || request.idempotencyKey !== null) return null;
+  if (!isReadOnly || request.isBatch || idempotencyKey !== null) return null;
   const isCacheAllowed = client.policy === null || client.policy.policy.cache === true;
   const sharing = readCacheControl(request.exchange.header('cache-control'), isCacheAllowed);
   return sharing.mayShare ? sharing : null;
@@ -110,7 +110,7 @@ function findSharing(
 /** One call for several callers. It lasts as long as the longest time limit of its callers, and has its own permit. */
 function openFlight(first: CallContext, next: Next, nowMs: () => number): SharedCall<Reply, ReadMember> {
   const time = new RequestTime({ nowMs, defaultMs: 0 });
-  const shared = first.share(time);
+  const shared = copyCall(first, { time });
   time.extendTo(first.time.dueMs);
   return {
     reply: next(shared),

@@ -6,14 +6,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../admin/admin.ts';
 import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
-import type { RunForAdmin } from '../../execute/run-request.ts';
+import type { RunRequest } from '../../execute/operations.ts';
+import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Client, Keys } from '../../keys/keys.ts';
 import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { AdminExchange } from '../admin-exchange.ts';
 
 export interface ExecuteDeps {
   keys: Pick<Keys, 'findClient'>;
-  run: RunForAdmin;
+  run: RunRequest;
 }
 
 /** The parsed body, whose `call` keeps its original bytes. */
@@ -40,7 +41,7 @@ export function createExecute({ keys, run }: ExecuteDeps): Execute {
       call,
       areValuesNormalized: values === 'normalized',
     });
-    await run(exchange, { client, actor });
+    await run({ source: { by: 'administrator', client, actor }, exchange, dialect: OWN_DIALECT });
   };
 }
 

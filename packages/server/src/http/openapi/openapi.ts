@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import type { Pipeline } from '../../execute/run-request.ts';
+import type { RunRequest } from '../../execute/operations.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { BodyBudget } from '../body-budget.ts';
@@ -26,7 +26,7 @@ export interface OpenapiRouteDeps {
   publicUrl: string | null;
   loadShedder: LoadShedder;
   /** Runs the calls that describe models. */
-  execute: Pipeline;
+  run: RunRequest;
 }
 
 /** A budget of zero, because the request has a question in place of a body. */
@@ -34,7 +34,7 @@ const NO_BODIES = new BodyBudget(0);
 
 export function addOpenapiRoute(
   app: FastifyInstance,
-  { version, publicUrl, loadShedder, execute }: OpenapiRouteDeps,
+  { version, publicUrl, loadShedder, run }: OpenapiRouteDeps,
 ): void {
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
   app.get('/openapi.json', async ({ raw: request, ip, query }, reply) => {
@@ -54,7 +54,11 @@ export function addOpenapiRoute(
       });
       const render = (found: Parameters<typeof renderModelsOpenapi>[2]) =>
         renderModelsOpenapi(base, question as ModelsQuestion, found);
-      void execute(exchangeModels(exchange, question, render), OWN_DIALECT);
+      void run({
+        source: { by: 'client' },
+        exchange: exchangeModels(exchange, question, render),
+        dialect: OWN_DIALECT,
+      });
     };
     const refuse = () => overloadAnswer.send(request, response);
     loadShedder.submit(new RoutedRequest(response, { admit, refuse }));
