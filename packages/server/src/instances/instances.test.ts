@@ -144,7 +144,7 @@ describe('adding', () => {
     });
     expect(await instances.find('prod')).toMatchObject({
       protocol: 'json2',
-      timeoutMs: 60_000,
+      timeout_ms: 60_000,
       concurrency: 4,
       trust: { certificates: TEST_CERTIFICATE, isAllowed: true },
     });
@@ -279,7 +279,7 @@ describe('changing', () => {
       version: 2,
     });
     const after = await world.instances.find('prod');
-    expect(after).toMatchObject({ db: 'prod2', timeoutMs: 5_000 });
+    expect(after).toMatchObject({ db: 'prod2', timeout_ms: 5_000 });
     expect(after?.apiKey).toBe(API_KEY);
   });
 
