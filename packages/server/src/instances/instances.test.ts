@@ -92,7 +92,7 @@ describe('adding', () => {
     const { instances } = await startWithProd();
     const { id, ...record } = (await instances.get('prod')) ?? { id: '' };
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(record).toEqual({
+    expect(record).toMatchObject({
       name: 'prod',
       url: 'https://erp.example.com/odoo/',
       db: 'prod',
@@ -108,6 +108,7 @@ describe('adding', () => {
       updatedAt: 1_000,
       version: 1,
     });
+    expect(record).not.toHaveProperty('api_key');
     const instance = await instances.find('prod');
     expect(instance).toMatchObject({ id, name: 'prod', url: PROD.url, db: 'prod', userId: 7, trust: null });
     expect(instance?.apiKey).toBe(API_KEY);
