@@ -69,10 +69,41 @@ export interface Policy {
   publishable?: boolean;
 }
 
-/**
- * The routes that move data, as named in policies: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and
- * `upload`, and subscriptions.
- */
+/** A few words about each member, for a list of them. */
+export const POLICY_SUMMARIES: Readonly<Record<keyof Policy, string>> = {
+  instances: 'names of stored instances',
+  models: 'models and their methods',
+  origins: 'servers, for calls with their own credentials',
+  dbs: 'databases, for calls with their own credentials',
+  approve: 'methods that an administrator must approve',
+  unattended: 'methods that agents call without asking',
+  fields: 'fields that calls may use',
+  read_only: 'only methods that read',
+  allow_unknown_methods: '"*" stands for every method',
+  companies: 'ids of companies',
+  context: 'language, time zone, companies by default',
+  data: 'export, changes, files, subscriptions',
+  limit_max: 'records of one read',
+  cache: 'kept answers',
+  rate: 'calls in a span of time',
+  per_day: 'calls in one day',
+  per_month: 'calls in one month',
+  concurrency: 'calls at once',
+  cidrs: 'networks of callers',
+  cors_origins: 'web pages that may use the key',
+  publishable: 'a key for the source of a web page',
+};
+
+/** The members that bound how many calls a key may make, in a time and at once. */
+export const KEY_LIMITS = [
+  'rate',
+  'per_day',
+  'per_month',
+  'concurrency',
+] as const satisfies readonly (keyof Policy)[];
+export type KeyLimit = (typeof KEY_LIMITS)[number];
+
+/** What moves data: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and `upload`, and subscriptions. */
 export const DATA_ROUTES = ['export', 'changes', 'files', 'subscriptions'] as const;
 export type DataRoute = (typeof DATA_ROUTES)[number];
 

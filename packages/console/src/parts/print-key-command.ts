@@ -1,22 +1,23 @@
 /** Prints the commands that correspond to the pages of keys. Pure. */
 import type { KeyInput } from '@erp-proxy/contract';
-import { printOptions } from './print-options.ts';
+import { printMembers, printOptions } from './print-options.ts';
 
 /** The command reads the policy from standard input. */
 export function printKeyCommand(
   command: string,
-  { name, policy, expires_at }: Partial<KeyInput>,
+  { name, policy, expires_at, ...members }: Partial<KeyInput>,
   now: number,
 ) {
   const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
+  const isNew = command === 'keys create';
+  const further = printMembers(isNew ? 'add' : 'update', members, {}, {});
   const options = printOptions({
-    name,
     'expires-in': end,
     policy: policy == null ? undefined : '-',
-    'no-policy': policy === null && command !== 'keys create',
+    'no-policy': policy === null && !isNew,
   });
   const input = policy == null ? '' : ` <<'END'\n${JSON.stringify(policy, null, 2)}\nEND`;
-  return `${command}${options}${input}`;
+  return `${command}${printOptions({ name })}${further}${options}${input}`;
 }
 
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,11 @@
 /** Stored Odoo servers, each with one of its users. */
 import { z } from 'zod';
-import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { pick } from '../pick.ts';
+import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 import { INSTANCE_CHECK_MEMBERS } from './values.ts';
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
 export type InstanceProtocol = z.infer<typeof protocol>;
-
-const FLAG_RULE = 'must be true or false';
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
@@ -117,15 +116,11 @@ export const instanceInput = named(
 );
 export type InstanceInput = z.infer<typeof instanceInput>;
 
-const CHECKED: readonly string[] = INSTANCE_CHECK_MEMBERS;
-const CHECK_MEMBERS = Object.entries(instanceInput.shape).filter(([name]) => CHECKED.includes(name));
-type CheckMembers = Pick<typeof instanceInput.shape, (typeof INSTANCE_CHECK_MEMBERS)[number]>;
-
-/** An Odoo server and a user to check, which need not be stored. */
+/** An Odoo server with a user that is not stored, to check it. */
 export const instanceCheckInput = named(
   'InstanceCheckInput',
   z.strictObject({
-    ...(Object.fromEntries(CHECK_MEMBERS) as CheckMembers),
+    ...pick(instanceInput.shape, INSTANCE_CHECK_MEMBERS),
     timeout_ms: FURTHER.timeout_ms.describe('Time limit of each request, in milliseconds.').exactOptional(),
     user_id: user_id.exactOptional(),
     login: z

@@ -1,7 +1,7 @@
 /** Client keys, and subjects of identity providers, whose tokens are used in place of keys. */
 import { z } from 'zod';
 import { givenPolicy, policy } from './policy.ts';
-import { named, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 
 export const unreadablePolicy = named(
   'UnreadablePolicy',
@@ -48,20 +48,14 @@ export const newKeyView = named(
 );
 export type NewKeyView = z.infer<typeof newKeyView>;
 
-const KEY_INPUT = {
-  name: z.string(),
-  policy: givenPolicy.nullable().exactOptional(),
-  expires_at: time.nullable().exactOptional(),
-};
+/** What an operator may give. The commands and the rules of changes follow from it. */
+export const KEY_INPUT = { name: z.string(), policy: givenPolicy.nullable(), expires_at: time.nullable() };
 
-export const keyInput = named('KeyInput', z.strictObject(KEY_INPUT));
+export const keyInput = named('KeyInput', z.strictObject({ ...optional(KEY_INPUT), name: KEY_INPUT.name }));
 export type KeyInput = z.infer<typeof keyInput>;
 
-/** Changes of a key. Omitted members keep their values. */
-export const keyChanges = named(
-  'KeyChanges',
-  z.strictObject({ ...KEY_INPUT, name: KEY_INPUT.name.exactOptional() }),
-);
+/** Omitted members keep their values. */
+export const keyChanges = named('KeyChanges', z.strictObject(optional(KEY_INPUT)));
 export type KeyChanges = z.infer<typeof keyChanges>;
 
 export const keyRotation = named(

@@ -9,6 +9,8 @@ export function named<Schema extends z.ZodType>(id: string, schema: Schema): Sch
   return schema;
 }
 
+export const FLAG_RULE = 'must be true or false';
+
 export const time = z.string().meta({ format: 'date-time' });
 
 export const version = z
@@ -29,19 +31,33 @@ export function optional<Shape extends Record<string, z.ZodType>>(
   return Object.fromEntries(members);
 }
 
-/** Makes the members of `defaults` optional, with these default values. */
-export function withDefaults<
-  Shape extends Record<string, z.ZodType>,
-  Defaults extends { readonly [Name in keyof Shape]?: unknown },
->(
-  shape: Shape,
-  defaults: Defaults,
-): { [Name in keyof Shape]: Name extends keyof Defaults ? z.ZodDefault<Shape[Name]> : Shape[Name] } {
-  const members = Object.entries(shape).map(([name, schema]) => [
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/**
+ * The members that need not be given, and what they are then: those of `others`; apart from these, null for a member
+ * that can be null, and false for a switch.
+ */
+export function listDefaults(shape: Shape, others: Readonly<Record<string, unknown>>) {
+  const defaults: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(shape)) {
+    if (name in others) defaults[name] = others[name];
+    else if (schema.isNullable()) defaults[name] = null;
+    else if (schema instanceof z.ZodBoolean) defaults[name] = false;
+  }
+  return defaults;
+}
+
+/** The same members. Those of {@link listDefaults} may be left out. */
+export function withDefaults<Members extends Shape>(
+  members: Members,
+  others: Readonly<Record<string, unknown>>,
+): { [Name in keyof Members]: z.ZodType<z.output<Members[Name]>> } {
+  const defaults = listDefaults(members, others);
+  const entries = Object.entries(members).map(([name, schema]) => [
     name,
     name in defaults ? schema.default(defaults[name]) : schema,
   ]);
-  return Object.fromEntries(members);
+  return Object.fromEntries(entries);
 }
 
 /** A whole number in a query, where all values are text. */

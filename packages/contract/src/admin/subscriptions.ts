@@ -1,21 +1,17 @@
 /** Subscriptions: they send the changes of a model's records, or events of the proxy, to a webhook. */
 import { z } from 'zod';
-import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
-import { SUBSCRIPTION_EVENTS } from './values.ts';
+import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import { type SHARED_SUBSCRIPTION_MEMBERS, SUBSCRIPTION_EVENTS } from './values.ts';
 
-const events = z
-  .array(z.enum(SUBSCRIPTION_EVENTS))
-  .describe(
-    'Events of the proxy, in place of an instance, a model and fields. `key.ends`: a client key ends soon, or has ended.',
-  );
-const payload = z.enum(['full', 'thin']);
-export type SubscriptionPayload = z.infer<typeof payload>;
-const start = z.enum(['now', 'all']);
-export type SubscriptionStart = z.infer<typeof start>;
+type SharedMember = (typeof SHARED_SUBSCRIPTION_MEMBERS)[number];
 
 /** The input for a subscription, in the order of the commands. */
 export const SUBSCRIPTION_MEMBERS = {
-  events,
+  events: z
+    .array(z.enum(SUBSCRIPTION_EVENTS))
+    .describe(
+      'Events of the proxy, in place of an instance, a model and fields. `key.ends`: a client key ends soon, or has ended.',
+    ),
   instance: z.string().describe('Name of the stored instance.'),
   model: z.string().describe('Model whose changes are sent, such as `res.partner`.'),
   domain: z
@@ -26,15 +22,28 @@ export const SUBSCRIPTION_MEMBERS = {
   fields: z.array(z.string()).describe('Fields whose values are sent.'),
   url: z.string().describe('Address that receives the changes by `POST`.'),
   interval_seconds: z.int().describe('Seconds between two readings: 5 to 86400. Default: 60.'),
-  payload: payload.describe('`thin`: without the values of the record. Default: `full`.'),
-  gone: z.boolean().describe('Send records that vanish, too.'),
-  start: start.describe('`all`: begin with all records that match. Default: `now`.'),
+  payload: z
+    .enum(['full', 'thin'], 'must be "full" or "thin"')
+    .describe('`thin`: without the values of the record. Default: `full`.'),
+  gone: z.boolean(FLAG_RULE).describe('Send records that vanish, too.'),
+  start: z
+    .enum(['now', 'all'], 'must be "now" or "all"')
+    .describe('`all`: begin with all records that match. Default: `now`.'),
   key: z
     .string()
     .nullable()
     .describe(
       'Id of the client key whose policy and limits the calls on Odoo obey. Default, and null: no policy restricts them.',
     ),
+};
+
+const { events, url, interval_seconds, start, ...records } = SUBSCRIPTION_MEMBERS;
+
+/** The same, by the subscriptions that have them: all, those to records, those to events. */
+export const SUBSCRIPTION_PARTS = {
+  shared: { url, interval_seconds, start } satisfies Record<SharedMember, z.ZodType>,
+  records,
+  events: { events },
 };
 
 /**
@@ -65,9 +74,7 @@ const basics = z.object({
   name: z.string(),
   state: subscriptionState,
   reason: z.string().nullable().describe('Why it is paused or disabled; null while it is active.'),
-  url: z.string(),
-  interval_seconds: z.int(),
-  start,
+  ...SUBSCRIPTION_PARTS.shared,
   read_at: time.nullable().describe('When changes were read last. Accurate to some seconds.'),
   problem: z.string().nullable().describe('Why changes cannot be read at present; null: they can.'),
   receiver: z.object({
@@ -91,19 +98,12 @@ const basics = z.object({
 });
 
 const recordSource = z.object({
-  instance: z.string(),
-  model: z.string(),
-  domain: z
-    .array(z.unknown())
-    .describe(
-      'Only records that match. A record that does not match any more is sent once, with the type `left`.',
-    ),
-  fields: z.array(z.string()),
-  payload,
-  gone: z.boolean(),
-  key: z.string().nullable(),
+  ...records,
+  domain: records.domain.describe(
+    'Only records that match. A record that does not match any more is sent once, with the type `left`.',
+  ),
 });
-const eventSource = z.object({ events });
+const eventSource = z.object(SUBSCRIPTION_PARTS.events);
 
 /** The source of a subscription: changes of a model's records, or events. */
 export type RecordSource = z.infer<typeof recordSource> & { events?: undefined };

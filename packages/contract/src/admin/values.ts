@@ -59,16 +59,8 @@ export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
 
-/** Default values of the optional members of an instance. */
-export const INSTANCE_DEFAULTS = {
-  protocol: 'auto',
-  timeout_ms: null,
-  concurrency: null,
-  certificates: null,
-  allow_private: false,
-  rotate_key: false,
-  key_expires_at: null,
-} as const;
+/** Members of an instance that need not be given, and what they are then, unless that is null or false. */
+export const INSTANCE_DEFAULTS = { protocol: 'auto' } as const;
 
 /** The members of an instance that a check of its server needs, in addition to the user. */
 export const INSTANCE_CHECK_MEMBERS = [
@@ -81,21 +73,25 @@ export const INSTANCE_CHECK_MEMBERS = [
   'allow_private',
 ] as const;
 
-/** Picks the members that a check needs. */
-export function pickCheckMembers<Members extends object>(
-  members: Members,
-): Pick<Members, keyof Members & (typeof INSTANCE_CHECK_MEMBERS)[number]> {
-  const needed: readonly string[] = INSTANCE_CHECK_MEMBERS;
-  const picked = Object.entries(members).filter(([name]) => needed.includes(name));
-  return Object.fromEntries(picked) as Members;
-}
-
-/** Default values of the optional members of a subscription. */
+/** Members of a subscription that need not be given, and what they are then, unless that is null or false. */
 export const SUBSCRIPTION_DEFAULTS = {
   domain: [],
   interval_seconds: 60,
   payload: 'full',
-  gone: false,
   start: 'now',
-  key: null,
 } as const;
+
+/** What every subscription has. One to events has `events` beside, and one to records all other members. */
+export const SHARED_SUBSCRIPTION_MEMBERS = ['url', 'interval_seconds', 'start'] as const;
+
+/** The members of a subscription whose change makes it begin anew. */
+export const RESTARTING_MEMBERS: readonly string[] = [
+  'instance',
+  'model',
+  'domain',
+  'fields',
+  'gone',
+  'key',
+  'start',
+  'events',
+];

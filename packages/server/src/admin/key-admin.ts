@@ -1,5 +1,6 @@
 /** The operations of an administrator on client keys. */
-import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
+import { type InvalidMember, type KeyChanges, type KeyView, pick } from '@erp-proxy/contract';
+import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
@@ -42,8 +43,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
   }
 
   function compare(key: KeyRecord, given: KeyChanges): Changes {
-    const { name, policy, expires_at } = show(key);
-    const members = { name, policy, expires_at };
+    const members = pick(show(key), Object.keys(KEY_INPUT));
     return compareMembers(members, { ...members, ...given });
   }
 
@@ -90,7 +90,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
           const changes = compare(key, given);
           const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
-          const change = toKeyChange(pickMembers(given, changed));
+          const change = toKeyChange(pick(given, changed));
           return keys.update(id, key.version, change, describe('key.update', id, changes));
         },
       );
@@ -150,20 +150,17 @@ function explainNotRotated(outcome: Exclude<RotationResult, 'done' | 'conflict'>
   );
 }
 
-/** Checks the given members, and converts them to the form of views. */
-function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
+/** The given members, checked, in the form in which they are shown. */
+function readGiven(input: KeyChanges): KeyChanges {
   const invalid: InvalidMember[] = [];
-  const given: KeyChanges = {};
-  if (name !== undefined) given.name = name;
-  if (policy === null) given.policy = null;
-  else if (policy !== undefined) {
-    const parsed = parsePolicy(policy);
+  const given = { ...input };
+  if (given.policy != null) {
+    const parsed = parsePolicy(given.policy);
     if ('policy' in parsed) given.policy = parsed.policy;
     else invalid.push(...parsed.errors.map(toMemberOfKey));
   }
-  if (expires_at === null) given.expires_at = null;
-  else if (expires_at !== undefined) {
-    const time = readTime(expires_at);
+  if (given.expires_at != null) {
+    const time = readTime(given.expires_at);
     if (typeof time === 'number') given.expires_at = showTime(time);
     else invalid.push({ path: 'expires_at', message: time.error });
   }
@@ -182,10 +179,6 @@ export function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
   return { path: path === '' ? 'policy' : `policy.${path}`, message };
 }
 
-function toKeyChange({ name, policy, expires_at }: KeyChanges): KeyChange {
-  return { name, policy, expiresAt: expires_at == null ? expires_at : Date.parse(expires_at) };
-}
-
-function pickMembers(given: KeyChanges, names: readonly string[]): KeyChanges {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
+function toKeyChange({ expires_at, ...members }: KeyChanges): KeyChange {
+  return { ...members, expiresAt: expires_at == null ? expires_at : Date.parse(expires_at) };
 }

@@ -1,14 +1,8 @@
-/** Rewrites errors of the admin service for a command: names its options instead of members of the API. */
+/** Rewrites errors of the admin service with the options of a command instead of the members of the API. */
+import { INSTANCE_OPTIONS, nameOption } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import { AdminError } from '../admin/admin-error.ts';
-import { nameOption, type OptionRules } from './member-options.ts';
 
-/** `url` is given by another option, because `--url` is the address of the proxy. */
-export const INSTANCE_OPTIONS: OptionRules = {
-  url: { name: 'erp-url' },
-  api_key: { name: 'api-key-file', file: 'line' },
-  certificates: { name: 'certificates-file', file: 'text' },
-};
 const NAMED: ReadonlySet<string> = new Set([...Object.keys(INSTANCE_INPUT), 'login']);
 
 /** For use in `catch`: rethrows an error about an instance's members with the names of the command's options. */

@@ -1,5 +1,11 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
-import { type InstanceInput, type InstanceView, pickCheckMembers } from '@erp-proxy/contract';
+import {
+  INSTANCE_CHECK_MEMBERS,
+  INSTANCE_OPTIONS,
+  type InstanceInput,
+  type InstanceView,
+  pick,
+} from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import { checkOrigin, parseEgressPolicy } from '@erp-proxy/egress/policy';
 import type { Admin } from '../admin/admin.ts';
@@ -14,7 +20,7 @@ import {
   printResult,
   showMembers,
 } from './command.ts';
-import { explainByOptions, INSTANCE_OPTIONS } from './explain-by-options.ts';
+import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
@@ -181,7 +187,7 @@ interface SignedIn {
 async function signIn(admin: Admin, { draft, userId, login }: Given): Promise<SignedIn> {
   checkMembers({ ...draft, user_id: userId ?? 1 });
   const { checks, user } = await admin
-    .checkServer({ ...pickCheckMembers(draft), ...pickGiven({ user_id: userId, login }) })
+    .checkServer({ ...pick(draft, INSTANCE_CHECK_MEMBERS), ...pickGiven({ user_id: userId, login }) })
     .catch(explainByOptions);
   const failed = checks.find(({ state }) => state === 'failed');
   const problem = failed && `${failed.name}: ${failed.text}`;

@@ -8,6 +8,7 @@ import type {
   NewKeyView,
   StarMeaning,
 } from '@erp-proxy/contract';
+import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { DuplicateMemberError, readValue } from '@erp-proxy/json';
 import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
@@ -20,6 +21,7 @@ import {
   printResult,
   showMembers,
 } from './command.ts';
+import { listMemberOptions, type OptionForms, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { PUBLISHABLE_OPTIONS, readPublishablePolicy } from './publishable-policy.ts';
 import { readPolicyFile } from './read-policy.ts';
@@ -27,6 +29,10 @@ import { readDurationMs, readExpiry } from './read-time.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
+const FORMS: OptionForms = {
+  policy: { read: async (input, _name, file) => readPolicyFile(file, await input.readInput(file)) },
+  expires_at: { name: 'expires-in', read: async (_input, name, text) => readExpiry(name, text) },
+};
 const POLICY_OPTION: CommandOption = {
   value: 'file',
   description:
@@ -35,6 +41,11 @@ const POLICY_OPTION: CommandOption = {
 const NAME_OPTION: CommandOption = {
   value: 'text',
   description: 'Name of the key, as keys list shows it.',
+};
+const OPTIONS: Command['options'] = {
+  ...listMemberOptions(KEY_INPUT, FORMS),
+  name: NAME_OPTION,
+  policy: POLICY_OPTION,
 };
 const STATES: readonly KeyState[] = ['active', 'expired', 'revoked'];
 const COLUMNS: readonly Column<KeyView>[] = [
@@ -52,11 +63,11 @@ export const keysCommands: readonly Command[] = [
     name: 'keys create',
     summary: 'Create a client key and print it once. Only its hash is stored.',
     options: {
+      ...OPTIONS,
       name: {
         ...NAME_OPTION,
         description: `${NAME_OPTION.description} Default: asked for on a terminal, otherwise unnamed.`,
       },
-      policy: POLICY_OPTION,
       'expires-in': {
         value: 'time',
         description: 'Time until it expires, such as 12h or 90d. Default: never.',
@@ -65,7 +76,7 @@ export const keysCommands: readonly Command[] = [
       ...ADMIN_OPTIONS,
     },
     async run(input) {
-      const changes = await readChanges(input);
+      const changes = await readMembers(input, KEY_INPUT, FORMS);
       const name = changes.name ?? (await askForName(input));
       return useAdmin(
         input,
@@ -122,7 +133,7 @@ export const keysCommands: readonly Command[] = [
     options: {
       policy: POLICY_OPTION,
       'no-policy': { description: 'Remove the policy: the key may do anything that egress allows.' },
-      name: NAME_OPTION,
+      ...OPTIONS,
       'expires-in': { value: 'time', description: 'Time until it expires, from now: 12h, 90d, or never.' },
       ...ADMIN_OPTIONS,
     },
@@ -131,10 +142,10 @@ export const keysCommands: readonly Command[] = [
       if (input.isSet('no-policy') && input.option('policy') !== undefined) {
         throw new CommandError('--policy and --no-policy exclude each other.');
       }
-      const changes = await readChanges(input);
+      const changes: KeyChanges = await readMembers(input, KEY_INPUT, FORMS);
       if (input.isSet('no-policy')) changes.policy = null;
       if (Object.keys(changes).length === 0) {
-        throw new CommandError('Say what to change: --policy, --no-policy, --name or --expires-in.');
+        throw new CommandError('Say what to change. See erp-proxy keys update --help.');
       }
       return useAdmin(input, async (admin) => {
         const key = await admin.updateKey(id, changes);
@@ -226,17 +237,7 @@ function printRule(rule: FieldRule): string {
   return 'allow' in rule ? `only ${rule.allow.join(', ')}` : `all but ${rule.deny.join(', ')}`;
 }
 
-async function readChanges({ option, readInput }: CommandInput): Promise<KeyChanges> {
-  const policyFile = option('policy');
-  const expiresIn = option('expires-in');
-  return pickGiven({
-    name: option('name'),
-    policy: policyFile === undefined ? undefined : readPolicyFile(policyFile, await readInput(policyFile)),
-    expires_at: expiresIn === undefined ? undefined : readExpiry('expires-in', expiresIn),
-  });
-}
-
-/** Asks for a name, because nobody can tell later whose calls a key without a name stands for. */
+/** A person is asked, because nobody knows later whose calls a key without a name stands for. */
 async function askForName({ ask }: CommandInput): Promise<string> {
   if (ask === null) return 'unnamed';
   const name = (await ask('Name of the key, such as the program that will use it: ')).trim();

@@ -1,7 +1,7 @@
+import { INSTANCE_OPTIONS } from '@erp-proxy/contract';
 import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { expect, test } from 'vitest';
 import type { CommandInput } from './command.ts';
-import { INSTANCE_OPTIONS } from './explain-by-options.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 
 /** Input as a person types it. All files have the same content. */

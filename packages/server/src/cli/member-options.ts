@@ -1,27 +1,17 @@
-/**
- * The options of a command for the members of a resource: names, help and values are derived from the members' schemas.
- */
+/** The options of a command for the members of a resource: names, help and values follow from the members' schemas. */
+import { NO_VALUE, nameOption, type OptionRule, type OptionRules } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { CommandError, type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
 
 type Members = Readonly<Record<string, z.ZodType>>;
 
-/** How an option differs from its member. */
-export interface OptionRule {
-  /** Name of the option. Default: the name of the member, with dashes. */
-  name?: string;
-  /**
-   * Set if the value of the option names a file with the member's value: `line`, its only line; `text`, the whole text.
-   */
-  file?: 'line' | 'text';
+/** Rules of options, some of which have a form of their own. */
+export type OptionForms = Readonly<Record<string, OptionForm>>;
+interface OptionForm extends OptionRule {
+  read?: (input: CommandInput, name: string, text: string) => Promise<unknown>;
 }
 
-export type OptionRules = Readonly<Record<string, OptionRule>>;
-
-/** The value of an option that sets its member to null. */
-const NONE = 'none';
-
-/** `isChange`: the options change a resource. They have no defaults, and each switch has an opposite. */
+/** `isChange`: omitted members stay, so that there are no defaults, and each switch has an opposite. */
 export function listMemberOptions(
   members: Members,
   rules: OptionRules,
@@ -48,7 +38,7 @@ export function listMemberOptions(
 
 /** Adapts the description of a member to the command line. */
 function explain(description: string, isChange: boolean): string {
-  const text = description.replaceAll('null', `"${NONE}"`);
+  const text = description.replaceAll('null', `"${NO_VALUE}"`);
   return isChange ? text.replace(/ Default, and /, ' ').replace(/ Default: .*$/, '') : text;
 }
 
@@ -56,11 +46,11 @@ function explain(description: string, isChange: boolean): string {
 export async function readMembers<Shape extends Members>(
   input: CommandInput,
   members: Shape,
-  rules: OptionRules,
+  rules: OptionForms,
 ): Promise<{ [Name in keyof Shape]?: z.infer<Shape[Name]> }> {
   const given: Record<string, unknown> = {};
   for (const [member, schema] of Object.entries(members)) {
-    const value = await readMember(input, nameOption(member, rules), schema, rules[member]?.file);
+    const value = await readMember(input, nameOption(member, rules), schema, rules[member]);
     if (value !== undefined) given[member] = value;
   }
   return given as { [Name in keyof Shape]?: z.infer<Shape[Name]> };
@@ -70,13 +60,14 @@ async function readMember(
   input: CommandInput,
   name: string,
   schema: z.ZodType,
-  file: OptionRule['file'],
+  { file, read }: OptionForm = {},
 ): Promise<unknown> {
   const value = unwrap(schema);
   if (value instanceof z.ZodBoolean) return readSwitch(input, name);
   const text = input.option(name);
   if (text === undefined) return undefined;
-  if (text === NONE && schema.isNullable()) return null;
+  if (read !== undefined) return read(input, name, text);
+  if (text === NO_VALUE && schema.isNullable()) return null;
   if (file !== undefined) {
     const content = (await input.readInput(text)).toString();
     return file === 'line' ? content.trim() : content;
@@ -97,10 +88,6 @@ function readList(name: string, text: string): unknown[] {
 /** True for a list of names, false for a list of any JSON. */
 function isOfNames({ element }: z.ZodArray): boolean {
   return !(element instanceof z.ZodUnknown);
-}
-
-export function nameOption(member: string, rules: OptionRules): string {
-  return rules[member]?.name ?? member.replaceAll('_', '-');
 }
 
 function nameKind(value: z.ZodType): string {

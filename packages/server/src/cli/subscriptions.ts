@@ -1,15 +1,16 @@
 /** `subscriptions …`: sends the changes of models to webhooks. */
-import type {
-  DeliveryQuery,
-  DeliveryStateName,
-  DeliveryView,
-  SubscriptionInput,
-  SubscriptionState,
-  SubscriptionView,
+import {
+  type DeliveryQuery,
+  type DeliveryStateName,
+  type DeliveryView,
+  SUBSCRIPTION_OPTIONS,
+  type SubscriptionInput,
+  type SubscriptionState,
+  type SubscriptionView,
 } from '@erp-proxy/contract';
 import { SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { type Command, CommandError, printResult, showMembers } from './command.ts';
-import { listMemberOptions, type OptionRules, readMembers } from './member-options.ts';
+import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { readDurationMs, readMoment } from './read-time.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
@@ -39,18 +40,15 @@ const DELIVERY_COLUMNS: readonly Column<DeliveryView>[] = [
   { heading: 'FAILURE', show: ({ failure }) => failure },
 ];
 
-/** `url` is given by `--receiver`, because `--url` is the address of the proxy. */
-const OPTIONS: OptionRules = { url: { name: 'receiver' }, interval_seconds: { name: 'interval' } };
-
 export const subscriptionsCommands: readonly Command[] = [
   {
     name: 'subscriptions add',
     arguments: ['<name>'],
     summary: 'Send the changes of a model, or events, to a webhook. Prints the secret once.',
-    options: { ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS), ...ADMIN_OPTIONS },
+    options: { ...listMemberOptions(SUBSCRIPTION_MEMBERS, SUBSCRIPTION_OPTIONS), ...ADMIN_OPTIONS },
     async run(input) {
       const [name = ''] = input.arguments;
-      const { url, ...members } = await readMembers(input, SUBSCRIPTION_MEMBERS, OPTIONS);
+      const { url, ...members } = await readMembers(input, SUBSCRIPTION_MEMBERS, SUBSCRIPTION_OPTIONS);
       const { instance, model, fields, events } = members;
       const isOfRecords = instance !== undefined && model !== undefined && fields !== undefined;
       if (url === undefined || (events === undefined && !isOfRecords)) {
@@ -112,12 +110,12 @@ export const subscriptionsCommands: readonly Command[] = [
     arguments: ['<name>'],
     summary: 'Change a subscription. Omitted members stay. Other records or fields begin anew.',
     options: {
-      ...listMemberOptions(SUBSCRIPTION_MEMBERS, OPTIONS, { isChange: true }),
+      ...listMemberOptions(SUBSCRIPTION_MEMBERS, SUBSCRIPTION_OPTIONS, { isChange: true }),
       ...ADMIN_OPTIONS,
     },
     async run(input) {
       const [name = ''] = input.arguments;
-      const changes = await readMembers(input, SUBSCRIPTION_MEMBERS, OPTIONS);
+      const changes = await readMembers(input, SUBSCRIPTION_MEMBERS, SUBSCRIPTION_OPTIONS);
       if (Object.keys(changes).length === 0) {
         throw new CommandError('Say what to change. See erp-proxy subscriptions update --help.');
       }

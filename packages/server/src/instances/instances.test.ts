@@ -92,7 +92,7 @@ describe('adding', () => {
     const { instances } = await startWithProd();
     const { id, ...record } = (await instances.get('prod')) ?? { id: '' };
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
-    expect(record).toEqual({
+    expect(record).toMatchObject({
       name: 'prod',
       url: 'https://erp.example.com/odoo/',
       db: 'prod',
@@ -108,6 +108,7 @@ describe('adding', () => {
       updatedAt: 1_000,
       version: 1,
     });
+    expect(record).not.toHaveProperty('api_key');
     const instance = await instances.find('prod');
     expect(instance).toMatchObject({ id, name: 'prod', url: PROD.url, db: 'prod', userId: 7, trust: null });
     expect(instance?.apiKey).toBe(API_KEY);
@@ -144,7 +145,7 @@ describe('adding', () => {
     });
     expect(await instances.find('prod')).toMatchObject({
       protocol: 'json2',
-      timeoutMs: 60_000,
+      timeout_ms: 60_000,
       concurrency: 4,
       trust: { certificates: TEST_CERTIFICATE, isAllowed: true },
     });
@@ -279,7 +280,7 @@ describe('changing', () => {
       version: 2,
     });
     const after = await world.instances.find('prod');
-    expect(after).toMatchObject({ db: 'prod2', timeoutMs: 5_000 });
+    expect(after).toMatchObject({ db: 'prod2', timeout_ms: 5_000 });
     expect(after?.apiKey).toBe(API_KEY);
   });
 

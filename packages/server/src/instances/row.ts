@@ -3,6 +3,7 @@
  * secrets. A sealed secret is bound to its row: it does not open if the secret or the row was moved or changed.
  */
 import { INSTANCE_DEFAULTS } from '@erp-proxy/contract';
+import { withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 import type { StoredInstance } from '../stores/ports/instances.ts';
 import { MEMBERS } from './members.ts';
@@ -10,8 +11,9 @@ import { type Vault, VaultError } from './vault.ts';
 
 const BODY = z.strictObject({
   v: z.literal(1),
-  ...MEMBERS,
-  /** Sealed in a stored body; plain text in a body that {@link openRow} returns. */
+  /** A member that an earlier version did not know has its default. */
+  ...withDefaults(MEMBERS, INSTANCE_DEFAULTS),
+  /** Sealed in a stored body; the plain text in an {@link openRow opened} one. */
   api_key: z.string(),
   key_expires_at: z.number().nullable(),
   is_expiry_known: z.boolean(),
@@ -33,13 +35,11 @@ const BODY = z.strictObject({
 
 export type Body = z.infer<typeof BODY>;
 
-const { key_expires_at: _, ...STORED_DEFAULTS } = INSTANCE_DEFAULTS;
-
 type Identity = Pick<StoredInstance, 'id' | 'name'>;
 
 /** Parses the body; its secrets stay sealed. Throws a {@link VaultError} that names the instance. */
 export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): Body {
-  const result = BODY.safeParse(addNewMembers(parseJson(body)));
+  const result = BODY.safeParse(parseJson(body));
   if (result.success) return result.data;
   const members = result.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the whole'],
@@ -88,12 +88,7 @@ function bind(what: Secret, { id, name }: Identity, { url, certificates, allow_p
   return JSON.stringify([what, id, name, url, certificates, allow_private]);
 }
 
-/** Adds the defaults of members that an earlier version did not have. */
-function addNewMembers(body: unknown): unknown {
-  return typeof body === 'object' && body !== null ? { ...STORED_DEFAULTS, ...body } : body;
-}
-
-/** Undefined if the text is not JSON. */
+/** Undefined if it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

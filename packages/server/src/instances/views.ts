@@ -2,7 +2,7 @@
  * The forms in which a stored instance is passed to calls, to operators and to key rotation. Opened keys are only in
  * members named `apiKey`, which logs and object printers cannot see.
  */
-import type { InstanceProtocol } from '@erp-proxy/contract';
+import { pick } from '@erp-proxy/contract';
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { StoredInstance } from '../stores/ports/instances.ts';
 import { MEMBERS, type Members } from './members.ts';
@@ -11,19 +11,14 @@ import { trustOf } from './trust.ts';
 
 const MEMBER_NAMES = Object.keys(MEMBERS) as (keyof Members)[];
 
-/** The members of a stored instance that a call needs. */
-export interface Instance {
+/** What a call needs to run on a stored instance. */
+export interface Instance extends Omit<Members, 'user_id' | 'certificates' | 'allow_private'> {
   readonly id: string;
   readonly name: string;
-  readonly url: string;
-  readonly db: string;
   readonly userId: number;
   /** Is not enumerated, printed or copied with the other members. */
   readonly apiKey: string;
-  readonly protocol: InstanceProtocol;
-  readonly timeoutMs: number | null;
-  readonly concurrency: number | null;
-  /** Describes how the server is reached; null: like any other server. */
+  /** How its server is reached; null: like any other server. */
   readonly trust: EgressTrust | null;
 }
 
@@ -63,30 +58,15 @@ export interface KeyState {
 
 export function toInstance(
   { id, name }: Pick<StoredInstance, 'id' | 'name'>,
-  opened: Pick<
-    Body,
-    | 'url'
-    | 'db'
-    | 'user_id'
-    | 'api_key'
-    | 'protocol'
-    | 'timeout_ms'
-    | 'concurrency'
-    | 'certificates'
-    | 'allow_private'
-  >,
+  opened: Members & Pick<Body, 'api_key'>,
 ): Instance {
-  const { url, db, protocol, concurrency, certificates } = opened;
+  const { user_id, certificates, allow_private, ...members } = pick(opened, MEMBER_NAMES);
   return Object.assign(new KeyHolder(opened.api_key), {
     id,
     name,
-    url,
-    db,
-    userId: opened.user_id,
-    protocol,
-    timeoutMs: opened.timeout_ms,
-    concurrency,
-    trust: trustOf({ certificates, allowPrivate: opened.allow_private }),
+    ...members,
+    userId: user_id,
+    trust: trustOf({ certificates, allowPrivate: allow_private }),
   });
 }
 
@@ -97,7 +77,8 @@ export function toRecord(
   return {
     id,
     name,
-    ...pickMembers(body),
+    // Members that a body has beside these can be secret.
+    ...pick(body, MEMBER_NAMES),
     key: {
       expiresAt: body.key_expires_at,
       isExpiryKnown: body.is_expiry_known,
@@ -108,11 +89,6 @@ export function toRecord(
     updatedAt: body.updated_at,
     version,
   };
-}
-
-/** Picks these members only: further members of a body can be secret. */
-function pickMembers(body: Body): Members {
-  return Object.fromEntries(MEMBER_NAMES.map((name) => [name, body[name]])) as unknown as Members;
 }
 
 export function toKeyState(row: StoredInstance, opened: Body): KeyState {

@@ -1,9 +1,9 @@
 /** Combines the results of a key's limits into one, with the remaining quotas. Pure, for local and shared counts. */
-import type { Policy } from '@erp-proxy/contract';
+import type { KeyLimit, Policy } from '@erp-proxy/contract';
 import type { MonthTaken } from './month.ts';
 import type { Rate, Taken } from './rate.ts';
 
-export type LimitingPolicy = Pick<Policy, 'rate' | 'per_day' | 'per_month' | 'concurrency'>;
+export type LimitingPolicy = Pick<Policy, KeyLimit>;
 
 export interface LimitedKey {
   id: string;
@@ -15,7 +15,7 @@ export type Admitted =
   /** `retryAfterSeconds` is null if the limits never allow that many calls at once. */
   | ({
       ok: false;
-      rule: 'rate' | 'per_day' | 'per_month' | 'concurrency';
+      rule: KeyLimit;
       retryAfterSeconds: number | null;
     } & Quotas);
 
@@ -78,7 +78,7 @@ export function combineTaken(policy: LimitingPolicy, { rate, day, month }: Taken
 }
 
 function refuse(
-  rule: 'rate' | 'per_day' | 'per_month',
+  rule: Exclude<KeyLimit, 'concurrency'>,
   { retryAfterSeconds }: Extract<Taken, { ok: false }>,
   state: Partial<Quotas>,
 ): Admitted {

@@ -9,7 +9,7 @@ import {
   type SubscriptionChanges,
   type SubscriptionInput,
 } from '@erp-proxy/contract';
-import { optional, withDefaults } from '@erp-proxy/contract/admin';
+import { optional, SUBSCRIPTION_PARTS, withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
 /** Invalid input of an operator. Nothing was changed. */
@@ -41,14 +41,11 @@ const RULES = {
   fields: `must be a list of 1 to ${FIELDS_MAX} names of fields`,
   url: `must be the address of the receiver, of at most ${URL_LENGTH_MAX} characters`,
   interval_seconds: `must be a whole number of seconds from ${INTERVAL_SECONDS_MIN} to ${INTERVAL_SECONDS_MAX}`,
-  payload: 'must be "full" or "thin"',
-  start: 'must be "now" or "all"',
-  gone: 'must be true or false',
   key: 'must be the id of a client key, or null',
 };
 
-/** The members that an operator sets in every subscription, in their stored form. */
-export const SHARED_MEMBERS = {
+const SHARED_MEMBERS = {
+  ...SUBSCRIPTION_PARTS.shared,
   url: z
     .string(RULES.url)
     .max(URL_LENGTH_MAX, RULES.url)
@@ -60,11 +57,10 @@ export const SHARED_MEMBERS = {
     .int(RULES.interval_seconds)
     .min(INTERVAL_SECONDS_MIN, RULES.interval_seconds)
     .max(INTERVAL_SECONDS_MAX, RULES.interval_seconds),
-  start: z.enum(['now', 'all'], RULES.start),
 };
 
-/** The further members of a subscription to changes of records. */
-export const RECORD_MEMBERS = {
+const RECORD_MEMBERS = {
+  ...SUBSCRIPTION_PARTS.records,
   instance: z.string(RULES.instance).regex(SUBSCRIPTION_NAME, RULES.instance),
   model: z.string(RULES.model).regex(/^[A-Za-z0-9_.]{1,128}$/, RULES.model),
   domain: z
@@ -75,30 +71,32 @@ export const RECORD_MEMBERS = {
     .min(1, RULES.fields)
     .max(FIELDS_MAX, RULES.fields)
     .refine((fields) => new Set(fields).size === fields.length, 'must name each field once'),
-  payload: z.enum(['full', 'thin'], RULES.payload),
-  gone: z.boolean(RULES.gone),
   key: z
     .string(RULES.key)
     .regex(/^\w{1,64}$/, RULES.key)
     .nullable(),
 };
 
-/** The further member of a subscription to events of the proxy. */
-export const EVENT_MEMBERS = {
+const EVENT_MEMBERS = {
   events: z
     .array(z.enum(SUBSCRIPTION_EVENTS, RULES.events), RULES.events)
     .min(1, RULES.events)
     .max(SUBSCRIPTION_EVENTS.length, RULES.events),
 };
 
+/** The members in the form in which they are stored. Those with a default may be left out. */
+export const STORED_MEMBERS = {
+  shared: withDefaults(SHARED_MEMBERS, SUBSCRIPTION_DEFAULTS),
+  records: withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS),
+  events: withDefaults(EVENT_MEMBERS, SUBSCRIPTION_DEFAULTS),
+};
+
 const NAME = z.string(RULES.name).regex(SUBSCRIPTION_NAME, RULES.name);
-const { interval_seconds, start } = SUBSCRIPTION_DEFAULTS;
-const SHARED_INPUT = withDefaults(SHARED_MEMBERS, { interval_seconds, start });
 const RECORD_INPUT = z.strictObject(
-  { name: NAME, ...withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS), ...SHARED_INPUT },
+  { name: NAME, ...STORED_MEMBERS.records, ...STORED_MEMBERS.shared },
   'a subscription must be an object, e.g. {"name", "instance", "model", "fields", "url"}',
 );
-const EVENT_INPUT = z.strictObject({ name: NAME, ...EVENT_MEMBERS, ...SHARED_INPUT });
+const EVENT_INPUT = z.strictObject({ name: NAME, ...STORED_MEMBERS.events, ...STORED_MEMBERS.shared });
 
 const NO_OBJECT = 'the changes must be an object';
 const RECORD_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...RECORD_MEMBERS }), NO_OBJECT);

@@ -5,20 +5,13 @@ import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
-import { printBody } from './row.ts';
 
-const BODY = printBody({
+const BODY = JSON.stringify({
   v: 1,
   instance: 'prod',
   model: 'res.partner',
-  domain: [],
   fields: ['name'],
   url: 'https://shop.example.com/hook',
-  interval_seconds: 60,
-  payload: 'full',
-  gone: false,
-  start: 'now',
-  key: null,
   secrets: [],
   updated_at: 0,
 });

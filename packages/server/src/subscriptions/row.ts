@@ -1,7 +1,7 @@
 /** The stored form of a subscription: the shape of its body, which only this file reads and writes. */
 import { z } from 'zod';
 import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
-import { EVENT_MEMBERS, RECORD_MEMBERS, SHARED_MEMBERS } from './members.ts';
+import { STORED_MEMBERS } from './members.ts';
 
 const SECRET = z.strictObject({
   sealed: z.string(),
@@ -12,13 +12,14 @@ const SECRET = z.strictObject({
 
 const SHARED = {
   v: z.literal(1),
-  ...SHARED_MEMBERS,
-  /** The secrets, the newest first. */
+  /** Here and below, a member that an earlier version did not know has its default. */
+  ...STORED_MEMBERS.shared,
+  /** The newest first. */
   secrets: z.array(SECRET),
   updated_at: z.number(),
 };
-const RECORD_BODY = z.strictObject({ ...SHARED, ...RECORD_MEMBERS });
-const EVENT_BODY = z.strictObject({ ...SHARED, ...EVENT_MEMBERS });
+const RECORD_BODY = z.strictObject({ ...SHARED, ...STORED_MEMBERS.records });
+const EVENT_BODY = z.strictObject({ ...SHARED, ...STORED_MEMBERS.events });
 
 export type RecordBody = z.infer<typeof RECORD_BODY>;
 export type EventBody = z.infer<typeof EVENT_BODY>;

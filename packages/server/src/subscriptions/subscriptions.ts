@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { SubscriptionChanges, SubscriptionInput } from '@erp-proxy/contract';
+import { RESTARTING_MEMBERS, type SubscriptionChanges, type SubscriptionInput } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
@@ -84,8 +84,6 @@ export interface Subscriptions {
   reseal(describeAct: DescribeReseal): Promise<number>;
 }
 
-/** Members whose change restarts the reading. */
-const RESTARTING = ['instance', 'model', 'domain', 'fields', 'gone', 'key', 'start', 'events'];
 const PAGE_SIZE = 100;
 
 export function createSubscriptions(options: SubscriptionsOptions): Subscriptions {
@@ -152,7 +150,9 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
 
     async update({ row, body }, next, act) {
       const [before, after] = [body, next].map((it) => new Map<string, unknown>(Object.entries(it)));
-      const restarts = RESTARTING.some((name) => !isDeepStrictEqual(before?.get(name), after?.get(name)));
+      const restarts = RESTARTING_MEMBERS.some(
+        (name) => !isDeepStrictEqual(before?.get(name), after?.get(name)),
+      );
       return store.replace(row.id, row.version, { body: printBody(next), restarts }, act);
     },
 

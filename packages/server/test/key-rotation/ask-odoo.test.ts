@@ -3,6 +3,7 @@
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { expect, test } from 'vitest';
+import { readInput } from '../../src/instances/members.ts';
 import type { InstanceRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -14,17 +15,16 @@ const OTHER_KEY = '5a17b0c5ad0e4444444444444444444444444444';
 const REVOKE: Question = { model: 'res.users.apikeys', method: 'revoke', keyword: { key: OTHER_KEY } };
 
 const RECORD: InstanceRecord = {
+  ...readInput({
+    name: 'prod',
+    url: 'https://erp.example.com',
+    db: 'prod',
+    user_id: 2,
+    api_key: KEY,
+    allow_private: true,
+    rotate_key: true,
+  }),
   id: 'id',
-  name: 'prod',
-  url: '',
-  db: 'prod',
-  user_id: 2,
-  protocol: 'auto',
-  timeout_ms: null,
-  concurrency: null,
-  certificates: null,
-  allow_private: true,
-  rotate_key: true,
   key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
   createdAt: 0,
   updatedAt: 0,

@@ -96,6 +96,21 @@ test('removes one that another version has written, and lists the others', async
   });
 });
 
+test('a member that the version that wrote the row did not know has its default', async () => {
+  const { proxy, post, get, input } = await startApi();
+  await post('/subscriptions', { ...input, payload: 'thin' });
+  const { subscriptions } = proxy.app.store;
+  const row = await subscriptions.findByName('contacts');
+  const { gone, key, payload, ...earlier } = JSON.parse(row!.body);
+  expect([gone, key, payload]).toEqual([false, null, 'thin']);
+  await subscriptions.replace(row!.id, row!.version, { body: JSON.stringify(earlier), restarts: false });
+  expect((await get('/subscriptions/contacts')).json).toMatchObject({
+    gone: false,
+    key: null,
+    payload: 'full',
+  });
+});
+
 test('pings, lists deliveries, replays and rotates the secret', async () => {
   const { post, get, input, receiver } = await startApi();
   const created = await post('/subscriptions', input);

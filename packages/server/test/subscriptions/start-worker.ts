@@ -3,28 +3,24 @@ import { onTestFinished } from 'vitest';
 import type { Store } from '../../src/stores/ports/store.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
-import { printBody, type RecordBody } from '../../src/subscriptions/row.ts';
+import { printBody, type RecordBody, readBody } from '../../src/subscriptions/row.ts';
 import {
   createSubscriptionWorker,
   WORKER_TIMES,
   type WorkerOptions,
 } from '../../src/subscriptions/worker.ts';
 
-export const BODY: RecordBody = {
+const GIVEN = {
   v: 1,
   instance: 'prod',
   model: 'res.partner',
-  domain: [],
   fields: ['name'],
   url: 'https://shop.example.com/hook',
   interval_seconds: 86_400,
-  payload: 'full',
-  gone: false,
-  start: 'now',
-  key: null,
   secrets: [],
   updated_at: 0,
 };
+export const BODY = readBody({ name: 'contacts', body: JSON.stringify(GIVEN) }) as RecordBody;
 export const TIMES = { ...WORKER_TIMES, secondMs: 10 };
 export const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
 

@@ -21,7 +21,8 @@ test('changes that could send the key to another server are named', () => {
 });
 
 test('a check sends what decides whether calls work', () => {
-  expect(Object.keys(toCheckInput(STORED)).sort()).toEqual([
+  const more = { timeout_ms: 5_000, concurrency: 2, allow_private: true, rotate_key: true };
+  expect(Object.keys(toCheckInput({ ...STORED, ...more })).sort()).toEqual([
     'allow_private',
     'api_key',
     'certificates',

@@ -1,28 +1,29 @@
 /** The state of the form for an instance. Pure. */
 import {
+  INSTANCE_CHECK_MEMBERS,
   INSTANCE_DEFAULTS,
   type InstanceChanges,
   type InstanceCheckInput,
   type InstanceInput,
   type InstanceView,
-  pickCheckMembers,
+  pick,
 } from '@erp-proxy/contract';
-import { isSame } from '../../parts/compare-members.ts';
+import { pickChanges } from '../../parts/compare-members.ts';
 
-/** If `api_key` is empty, the stored one stays. */
-export interface InstanceDraft extends Required<Omit<InstanceInput, 'user_id' | 'certificates'>> {
+/** `api_key` empty: the stored one stays. A member that is left out has its default. */
+export interface InstanceDraft extends Omit<InstanceInput, 'user_id' | 'certificates'> {
   user_id: number | null;
   certificates: string;
 }
 
 export const EMPTY_INSTANCE: InstanceDraft = {
-  ...INSTANCE_DEFAULTS,
   name: '',
   url: '',
   db: '',
   user_id: null,
   api_key: '',
   certificates: '',
+  ...INSTANCE_DEFAULTS,
 };
 
 export function toInstanceDraft(view: InstanceView): InstanceDraft {
@@ -36,23 +37,19 @@ export function toInstanceDraft(view: InstanceView): InstanceDraft {
   };
 }
 
-export function toInstanceInput({ user_id, certificates, ...draft }: InstanceDraft): InstanceInput {
-  return { ...draft, user_id: user_id ?? 0, certificates: readCertificates(certificates) };
+export function toInstanceInput(draft: InstanceDraft): InstanceInput {
+  return { ...draft, user_id: draft.user_id ?? 0, certificates: readCertificates(draft.certificates) };
 }
 
 export function toCheckInput(draft: InstanceDraft): InstanceCheckInput {
   const input = toInstanceInput(draft);
-  return { ...pickCheckMembers(input), user_id: input.user_id };
+  return { ...pick(input, INSTANCE_CHECK_MEMBERS), user_id: input.user_id };
 }
 
 /** The members that differ from `before`. The Odoo key is included only if one was typed. */
 export function toInstanceChanges(before: InstanceDraft, draft: InstanceDraft): InstanceChanges {
   const { name: _, api_key, ...next } = toInstanceInput(draft);
-  const stored: object = toInstanceInput(before);
-  const changed = Object.entries(next).filter(
-    ([member, value]) => !isSame(stored[member as keyof typeof stored], value),
-  );
-  return { ...Object.fromEntries(changed), ...(api_key === '' ? {} : { api_key }) };
+  return { ...pickChanges(toInstanceInput(before), next), ...(api_key === '' ? {} : { api_key }) };
 }
 
 /** Changes after which another server could get the stored key, so that the key must be typed again. */

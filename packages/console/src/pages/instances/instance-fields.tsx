@@ -111,7 +111,7 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
       <Switch
         label="The server has a private address or uses plain http"
         description="Without this, the proxy calls only public addresses over https. It applies to this instance only."
-        checked={draft.allow_private}
+        checked={draft.allow_private === true}
         onChange={({ currentTarget }) => onChange({ allow_private: currentTarget.checked })}
         error={findFault(error, 'allow_private')}
       />
@@ -140,7 +140,7 @@ function More({
           description="Automatic suits every version"
           data={PROTOCOLS}
           allowDeselect={false}
-          value={draft.protocol}
+          value={draft.protocol ?? null}
           onChange={(protocol) => protocol !== null && onChange({ protocol })}
           error={findFault(error, 'protocol')}
         />
@@ -183,14 +183,14 @@ function More({
       <Switch
         label="Replace the Odoo key before it expires"
         description="Odoo 19 and later can create the successor by itself"
-        checked={draft.rotate_key}
+        checked={draft.rotate_key === true}
         onChange={({ currentTarget }) => onChange({ rotate_key: currentTarget.checked })}
         error={findFault(error, 'rotate_key')}
       />
       <TimeInput
         label="The Odoo key ends"
         description="Only for versions of Odoo that do not tell it"
-        value={draft.key_expires_at}
+        value={draft.key_expires_at ?? null}
         onChange={(key_expires_at) => onChange({ key_expires_at })}
         error={findFault(error, 'key_expires_at')}
         none="Not known"

@@ -1,5 +1,5 @@
-/** Suggestions for completion in the JSON of a policy. Pure. */
-import type { DataRoute, Policy } from '@erp-proxy/contract';
+/** What completion offers in the JSON of a policy. Pure. */
+import { type DataRoute, POLICY_SUMMARIES, type Policy } from '@erp-proxy/contract';
 import type { JsonPlace, JsonSuggestion } from '../../parts/json-editor/json-editor.tsx';
 import type { FieldTable } from '../../parts/odoo-fields.ts';
 
@@ -11,31 +11,6 @@ export interface KnownNames {
   labels: Readonly<Record<string, string>>;
   actions: readonly string[];
 }
-
-/** A description of each member. The compiler reports a missing one. */
-const MEMBERS: Record<keyof Policy, string> = {
-  instances: 'names of stored instances',
-  models: 'models and their methods',
-  origins: 'servers, for calls with their own credentials',
-  dbs: 'databases, for calls with their own credentials',
-  approve: 'methods that an administrator must approve',
-  unattended: 'methods that agents call without asking',
-  fields: 'fields that calls may use',
-  read_only: 'only methods that read',
-  allow_unknown_methods: '"*" stands for every method',
-  companies: 'ids of companies',
-  context: 'language, time zone, companies by default',
-  data: 'export, changes, files, subscriptions',
-  limit_max: 'records of one read',
-  cache: 'kept answers',
-  rate: 'calls in a span of time',
-  per_day: 'calls in one day',
-  per_month: 'calls in one month',
-  concurrency: 'calls at once',
-  cidrs: 'networks of callers',
-  cors_origins: 'web pages that may use the key',
-  publishable: 'a key for the source of a web page',
-};
 
 const DATA_ROUTES: Record<DataRoute, string> = {
   export: 'POST /api/erp/export',
@@ -113,7 +88,7 @@ export function suggestPolicy(
 ): JsonSuggestion[] {
   const [member, second, third] = path;
   if (expects === 'name') {
-    if (member === undefined) return describe(MEMBERS);
+    if (member === undefined) return describe(POLICY_SUMMARIES);
     if (path.length === 1 && BY_MODEL.includes(String(member))) return listModels(known);
     if (path.length === 2 && member === 'fields') {
       return describe({ allow: 'only these fields', deny: 'all fields but these' });

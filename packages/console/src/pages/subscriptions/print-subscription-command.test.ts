@@ -16,7 +16,7 @@ test('a shell passes the domain on unchanged', () => {
 });
 
 test('an update can end the rule of a key', () => {
-  expect(printSubscriptionCommand('update', 'a', { key: null, gone: false })).toBe(
+  expect(printSubscriptionCommand('update', 'a', { gone: false, key: null })).toBe(
     'subscriptions update a --no-gone --key none',
   );
 });

@@ -1,30 +1,26 @@
 /** The state of the form for a subscription. Pure. */
 import {
+  pick,
+  RESTARTING_MEMBERS,
+  SHARED_SUBSCRIPTION_MEMBERS,
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionChanges,
   type SubscriptionInput,
-  type SubscriptionPayload,
-  type SubscriptionStart,
   type SubscriptionView,
 } from '@erp-proxy/contract';
-import { isSame } from '../../parts/compare-members.ts';
+import { pickChanges } from '../../parts/compare-members.ts';
 import { printJson } from '../../parts/print-json.ts';
 
-export interface SubscriptionDraft {
-  name: string;
-  /** `key.ends`: sends events about ending client keys, and has no members about records. */
+/** A member that is left out has its default. */
+export interface SubscriptionDraft extends Omit<SubscriptionInput, 'events' | 'domain' | 'key'> {
+  /** `key.ends`: tells when client keys end. It has no members of records. */
   source: 'records' | 'key.ends';
   instance: string;
   model: string;
   /** The domain as JSON; empty: all records. */
   domain: string;
   fields: string[];
-  url: string;
-  interval_seconds: number;
-  payload: SubscriptionPayload;
-  gone: boolean;
-  start: SubscriptionStart;
-  /** Id of the key as which records are read; empty: no policy restricts the calls. */
+  /** Id of a key; empty: no policy restricts its calls. */
   key: string;
 }
 
@@ -41,11 +37,14 @@ export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
 };
 
 export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
-  const { name, url, interval_seconds, start } = view;
-  const shared = { ...EMPTY_SUBSCRIPTION, name, url, interval_seconds, start };
-  if (view.events !== undefined) return { ...shared, source: 'key.ends' };
-  const { instance, model, fields, payload, gone, domain, key } = view;
-  return { ...shared, instance, model, fields, payload, gone, domain: printJson(domain), key: key ?? '' };
+  if (view.events !== undefined) {
+    const shared = pick(view, SHARED_SUBSCRIPTION_MEMBERS);
+    return { ...EMPTY_SUBSCRIPTION, ...shared, name: view.name, source: 'key.ends' };
+  }
+  const { state, reason, read_at, problem, receiver, secrets, created_at, updated_at, version, ...members } =
+    view;
+  const { domain, key } = members;
+  return { ...members, source: 'records', domain: printJson(domain), key: key ?? '' };
 }
 
 /** `mistake` says what to correct before the draft can be sent. */
@@ -54,8 +53,7 @@ export function readSubscription(
 ): { input: SubscriptionInput } | { mistake: string } {
   const { source, domain, key, ...members } = draft;
   if (source === 'key.ends') {
-    const { name, url, interval_seconds, start } = members;
-    return { input: { name, events: [source], url, interval_seconds, start } };
+    return { input: { ...pick(members, ['name', ...SHARED_SUBSCRIPTION_MEMBERS]), events: [source] } };
   }
   const parsed = readDomain(domain);
   if (parsed === null)
@@ -77,15 +75,10 @@ export function listSubscriptionChanges(
   before: SubscriptionInput,
   { name: _, ...next }: SubscriptionInput,
 ): SubscriptionChanges {
-  const changed = Object.entries(next).filter(
-    ([member, value]) => !isSame(before[member as keyof SubscriptionInput], value),
-  );
-  return Object.fromEntries(changed);
+  return pickChanges(before, next);
 }
 
-const ANEW = ['instance', 'model', 'domain', 'fields', 'gone', 'start', 'key'];
-
-/** True if the change makes the subscription start again, by its member `start`. */
+/** True if the change makes the subscription begin anew, as its `start` says. */
 export function beginsAnew(changes: SubscriptionChanges): boolean {
-  return Object.keys(changes).some((member) => ANEW.includes(member));
+  return Object.keys(changes).some((member) => RESTARTING_MEMBERS.includes(member));
 }

@@ -71,7 +71,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
           min={5}
           max={86_400}
           allowDecimal={false}
-          value={draft.interval_seconds}
+          value={draft.interval_seconds ?? ''}
           onChange={(value) => typeof value === 'number' && onChange({ interval_seconds: value })}
           error={findFault(error, 'interval_seconds')}
           required
@@ -94,7 +94,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
       {sendsRecords && (
         <Radio.Group
           label="Payload"
-          value={draft.payload}
+          value={draft.payload ?? null}
           onChange={(payload) => onChange({ payload: payload === 'thin' ? 'thin' : 'full' })}
           error={findFault(error, 'payload')}
         >
@@ -106,7 +106,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
       )}
       <Radio.Group
         label="Start"
-        value={draft.start}
+        value={draft.start ?? null}
         onChange={(start) => onChange({ start: start === 'all' ? 'all' : 'now' })}
         error={findFault(error, 'start')}
       >
@@ -122,7 +122,7 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
         <Switch
           label="Send records that vanish, too"
           description="At most 50,000 records may match then"
-          checked={draft.gone}
+          checked={draft.gone === true}
           onChange={({ currentTarget }) => onChange({ gone: currentTarget.checked })}
           error={findFault(error, 'gone')}
         />

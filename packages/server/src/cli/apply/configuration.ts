@@ -3,16 +3,11 @@
  * nor the values of secrets.
  */
 import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
+import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { findNearestName } from '@erp-proxy/text';
-import { InstanceInputError, MEMBERS, readChanges } from '../../instances/members.ts';
+import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
-import {
-  checkChanges as checkSubscription,
-  EVENT_MEMBERS,
-  RECORD_MEMBERS,
-  SHARED_MEMBERS,
-  SubscriptionInputError,
-} from '../../subscriptions/members.ts';
+import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import {
   findLine,
   type LineError,
@@ -72,11 +67,8 @@ const KEY_MEMBERS = ['name', 'policy'] as const;
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
   'variables whose names begin with ERP_PROXY_ are settings of the proxy, and go to no Odoo server: give the key in another';
-const INSTANCE_MEMBERS = ['name', ...Object.keys(MEMBERS), 'api_key', 'key_expires_at'];
-const SUBSCRIPTION_MEMBERS = [
-  'name',
-  ...Object.keys({ ...EVENT_MEMBERS, ...RECORD_MEMBERS, ...SHARED_MEMBERS }),
-];
+const INSTANCE_NAMES = ['name', ...Object.keys(INSTANCE_INPUT)];
+const SUBSCRIPTION_NAMES = ['name', ...Object.keys(SUBSCRIPTION_MEMBERS)];
 
 /** `requiresEnd`: the text must end with YAML's document end marker. */
 export function readConfiguration(
@@ -153,12 +145,12 @@ export function readConfiguration(
   }
 
   function readInstance(located: Located): WantedInstance | null {
-    const members = new Map(readMembers(located, 'an instance', INSTANCE_MEMBERS));
+    const members = new Map(readMembers(located, 'an instance', INSTANCE_NAMES));
     const name = readName(located, members, 'an instance');
     const key = members.get('api_key');
     const secret = key === undefined ? null : readSecretSource(key);
     if (name === null || located.kind !== 'map') return null;
-    const given = [...members].filter(([member]) => INSTANCE_MEMBERS.includes(member));
+    const given = [...members].filter(([member]) => INSTANCE_NAMES.includes(member));
     const {
       name: _,
       api_key: __,
@@ -169,10 +161,10 @@ export function readConfiguration(
   }
 
   function readWantedSubscription(located: Located): WantedSubscription | null {
-    const members = readMembers(located, 'a subscription', SUBSCRIPTION_MEMBERS);
+    const members = readMembers(located, 'a subscription', SUBSCRIPTION_NAMES);
     const name = readName(located, members, 'a subscription');
     if (name === null || located.kind !== 'map') return null;
-    const given = [...members].filter(([member]) => SUBSCRIPTION_MEMBERS.includes(member));
+    const given = [...members].filter(([member]) => SUBSCRIPTION_NAMES.includes(member));
     const { name: _, ...rest } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
     checkMembers(located, () => checkSubscription(rest));
     return { line: located.line, name, members: rest };

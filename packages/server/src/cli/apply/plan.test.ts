@@ -1,5 +1,7 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
+import { readInput as readInstance } from '../../instances/members.ts';
+import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import { readConfiguration } from './configuration.ts';
 import { makePlan, type PlanOptions, type Present } from './plan.ts';
 
@@ -18,15 +20,14 @@ const KEY: KeyView = {
   version: 3,
 };
 const INSTANCE: InstanceView = {
-  name: 'prod',
-  url: 'https://erp.example',
-  db: 'prod',
-  user_id: 2,
-  protocol: 'json2',
-  timeout_ms: null,
-  concurrency: null,
-  certificates: null,
-  allow_private: false,
+  ...readInstance({
+    name: 'prod',
+    url: 'https://erp.example',
+    db: 'prod',
+    user_id: 2,
+    api_key: 'a',
+    protocol: 'json2',
+  }),
   key: { expires_at: null, state: 'unknown', rotate: false, failure: null },
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
@@ -221,20 +222,16 @@ test('does not take from a publishable key what makes it safe to publish', () =>
 });
 
 describe('subscriptions', () => {
-  const SUBSCRIPTION: SubscriptionView = {
-    name: 'contacts',
+  const SUBSCRIPTION = {
+    ...readSubscription({
+      name: 'contacts',
+      instance: 'prod',
+      model: 'res.partner',
+      fields: ['name'],
+      url: 'https://shop.example/hook',
+    }),
     state: 'active',
     reason: null,
-    instance: 'prod',
-    model: 'res.partner',
-    domain: [],
-    fields: ['name'],
-    url: 'https://shop.example/hook',
-    interval_seconds: 60,
-    payload: 'full',
-    gone: false,
-    start: 'now',
-    key: null,
     read_at: null,
     problem: null,
     receiver: { failures: 0, failing_since: null, retry_at: null, last_failure: null, delivered_at: null },
@@ -242,7 +239,7 @@ describe('subscriptions', () => {
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
     version: 2,
-  };
+  } as SubscriptionView;
   const given = 'instance: prod, model: res.partner, fields: [name], url: https://shop.example/hook';
 
   test('are added, changed in the members that differ, or kept', () => {

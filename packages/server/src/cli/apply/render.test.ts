@@ -1,8 +1,10 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
+import { SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
+import { readInput } from '../../instances/members.ts';
 import { isKeyName } from '../../keys/key-name.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
@@ -63,26 +65,30 @@ const key: fc.Arbitrary<KeyView> = fc.record({
   replaces: fc.constant(null),
   version: fc.integer({ min: 1, max: 9 }),
 });
-const instance: fc.Arbitrary<InstanceView> = fc.record({
-  name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
-  url: fc.constantFrom('https://erp.example', 'http://10.0.0.1:8069/odoo/'),
-  db: fc.constantFrom('prod', '007', 'null', '1e3'),
-  user_id: fc.integer({ min: 1, max: 999 }),
-  protocol: fc.constantFrom('auto', 'jsonrpc', 'json2'),
-  timeout_ms: fc.option(fc.integer({ min: 1, max: 300_000 })),
-  concurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
-  certificates: fc.constant(null),
-  allow_private: fc.boolean(),
-  key: fc.record({
-    expires_at: fc.constant(null),
-    state: fc.constant('unknown' as const),
-    rotate: fc.boolean(),
-    failure: fc.constant(null),
-  }),
-  created_at: fc.constant('2026-01-01T00:00:00.000Z'),
-  updated_at: fc.constant('2026-01-01T00:00:00.000Z'),
-  version: fc.integer({ min: 1, max: 9 }),
-});
+/** The members that are not varied below have their defaults. */
+const MEMBERS = readInput({ name: 'a', url: 'https://a', db: 'a', user_id: 1, api_key: 'a' });
+const instance: fc.Arbitrary<InstanceView> = fc
+  .record({
+    name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
+    url: fc.constantFrom('https://erp.example', 'http://10.0.0.1:8069/odoo/'),
+    db: fc.constantFrom('prod', '007', 'null', '1e3'),
+    user_id: fc.integer({ min: 1, max: 999 }),
+    protocol: fc.constantFrom('auto', 'jsonrpc', 'json2'),
+    timeout_ms: fc.option(fc.integer({ min: 1, max: 300_000 })),
+    concurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
+    certificates: fc.constant(null),
+    allow_private: fc.boolean(),
+    key: fc.record({
+      expires_at: fc.constant(null),
+      state: fc.constant('unknown' as const),
+      rotate: fc.boolean(),
+      failure: fc.constant(null),
+    }),
+    created_at: fc.constant('2026-01-01T00:00:00.000Z'),
+    updated_at: fc.constant('2026-01-01T00:00:00.000Z'),
+    version: fc.integer({ min: 1, max: 9 }),
+  })
+  .map((members) => ({ ...MEMBERS, ...members }));
 
 test('exported configuration changes nothing when it is applied', () => {
   fc.assert(
@@ -140,18 +146,7 @@ test('members of a subscription and an instance keep their order, and those of a
     instance: 'prod',
     name: 'contacts',
   };
-  const names = [
-    'instance',
-    'model',
-    'domain',
-    'fields',
-    'url',
-    'interval_seconds',
-    'payload',
-    'gone',
-    'start',
-    'key',
-  ];
+  const names = Object.keys(SUBSCRIPTION_MEMBERS).filter((member) => member !== 'events');
   expect(Object.keys(describeSubscription(subscription as unknown as SubscriptionView))).toEqual(names);
   const events = { ...subscription, events: ['key.ends'] };
   expect(Object.keys(describeSubscription(events as unknown as SubscriptionView))).toEqual([

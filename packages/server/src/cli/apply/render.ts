@@ -8,6 +8,7 @@ import {
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionView,
 } from '@erp-proxy/contract';
+import { INSTANCE_INPUT, listDefaults, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { stringify } from 'yaml';
 import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
@@ -23,6 +24,10 @@ interface WrittenConfiguration {
 const HEADER = `# Written by erp-proxy config export, for erp-proxy apply. It holds no secret: an instance that is to be added elsewhere needs
 # its api_key: { env: NAME } or { file: ./path }. The last line marks the end: apply --require-end refuses a file without it.
 `;
+const DEFAULTS = {
+  instance: listDefaults(INSTANCE_INPUT, INSTANCE_DEFAULTS),
+  subscription: listDefaults(SUBSCRIPTION_MEMBERS, SUBSCRIPTION_DEFAULTS),
+};
 const END_MARK = '...\n';
 
 /** Policies that a file cannot express are omitted, with the reason in `omitted`. */
@@ -54,14 +59,14 @@ export function describeConfiguration(
       keys: [...policies].map(([name, policy]) => ({ name, policy })),
       instances: [...instances].map((view) => ({
         name: view.name,
-        ...omitDefaults(describeInstance(view), INSTANCE_DEFAULTS),
+        ...omitDefaults(describeInstance(view), DEFAULTS.instance),
       })),
       ...(subscriptions.length === 0
         ? {}
         : {
             subscriptions: subscriptions.map((view) => ({
               name: view.name,
-              ...omitDefaults(describeSubscription(view), SUBSCRIPTION_DEFAULTS),
+              ...omitDefaults(describeSubscription(view), DEFAULTS.subscription),
             })),
           }),
     },

@@ -2,7 +2,15 @@
  * Checks calls that the audit has recorded against a policy, as far as their records tell: server, model, method,
  * address, and what made the call. Values are in no record. Rules that depend on them are listed, and not applied.
  */
-import type { AuditCallView, CallSource, DataRoute, Policy, UncheckedRule } from '@erp-proxy/contract';
+import {
+  type AuditCallView,
+  type CallSource,
+  type DataRoute,
+  KEY_LIMITS,
+  type KeyLimit,
+  type Policy,
+  type UncheckedRule,
+} from '@erp-proxy/contract';
 import { isReadOnlyMethod, listEquivalents } from '@erp-proxy/odoo';
 import { NO_FIELD_USES } from '@erp-proxy/odoo/fields';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
@@ -65,7 +73,8 @@ export function listUnchecked(policy: Policy | null): UncheckedRule[] {
   if (policy === null) return [];
   // This rule is no member: it holds for each policy.
   const rules = { ...policy, sensitive_methods: true };
-  return Object.entries(UNCHECKED).flatMap(([rule, reason]) =>
+  const reasons = [...Object.entries(UNCHECKED), ...KEY_LIMITS.map((limit) => [limit, LIMIT] as const)];
+  return reasons.flatMap(([rule, reason]) =>
     reason === null || rules[rule as keyof typeof rules] === undefined ? [] : [{ rule, reason }],
   );
 }
@@ -80,7 +89,9 @@ const ROUTES: Partial<Record<CallSource, DataRoute>> = {
 
 const LIMIT = 'records do not tell which calls came at the same time as the limit would count them';
 /** By rule: why records do not tell enough for it. Null: they do, or it denies no call. */
-const UNCHECKED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: string | null } = {
+const UNCHECKED: {
+  readonly [Rule in Exclude<keyof Policy, KeyLimit> | 'sensitive_methods']-?: string | null;
+} = {
   models: 'records do not tell whether a call asks for fields of related records, or changes these',
   sensitive_methods: 'records do not tell whether a call writes to sensitive models through related records',
   fields: 'records have no fields',
@@ -89,10 +100,6 @@ const UNCHECKED: { readonly [Rule in keyof Policy | 'sensitive_methods']-?: stri
   cors_origins: 'records have no web origin',
   publishable: 'records have no web origin',
   unattended: 'records do not tell which calls a person has confirmed',
-  rate: LIMIT,
-  per_day: LIMIT,
-  per_month: LIMIT,
-  concurrency: LIMIT,
   instances: null,
   origins: null,
   dbs: null,

@@ -1,5 +1,5 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
-import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import { type ExplainInput, type Explanation, KEY_LIMITS, type Policy } from '@erp-proxy/contract';
 import { namesReadFields } from '@erp-proxy/odoo/fields';
 import { type CompiledPolicy, decide, decideApproval, decideCaller } from '@erp-proxy/policy';
 import { describeStar } from '@erp-proxy/policy/abilities';
@@ -65,7 +65,7 @@ function describeAllowance(
   address: string | null,
   { approval, hasPaths, hasCommands }: { approval: string | null; hasPaths: boolean; hasCommands: boolean },
 ): string {
-  const { fields, cidrs, rate, per_day, per_month, concurrency } = policy;
+  const { fields, cidrs } = policy;
   const open = [
     ...(hasPaths ? ['`models` to which the fields of the call lead, which only the server knows'] : []),
     ...(hasCommands
@@ -73,10 +73,7 @@ function describeAllowance(
       : []),
     ...(fields === undefined ? [] : ['`fields` of related records, which only the server knows']),
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
-    ...(rate === undefined ? [] : ['`rate`']),
-    ...(per_day === undefined ? [] : ['`per_day`']),
-    ...(per_month === undefined ? [] : ['`per_month`']),
-    ...(concurrency === undefined ? [] : ['`concurrency`']),
+    ...KEY_LIMITS.filter((limit) => policy[limit] !== undefined).map((limit) => `\`${limit}\``),
   ];
   const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;
   const condition =

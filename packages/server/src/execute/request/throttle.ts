@@ -4,6 +4,7 @@
  */
 
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
+import { KEY_LIMITS } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import { Denial } from '../terms/denial.ts';
@@ -22,8 +23,7 @@ export async function throttle(
   { limits }: ThrottleDeps,
 ): Promise<Denial | null> {
   if (policy === null) return null;
-  const { rate, concurrency, per_day, per_month } = policy.policy;
-  if ((rate ?? concurrency ?? per_day ?? per_month) === undefined) return null;
+  if (KEY_LIMITS.every((limit) => policy.policy[limit] === undefined)) return null;
   // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
   const limited = { id: key.clientId, policy: policy.policy };
   await limits.prepare(limited);

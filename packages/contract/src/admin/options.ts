@@ -1,0 +1,31 @@
+/** How the options of commands differ from the members that they are for. The commands and the console follow them. */
+
+export interface OptionRule {
+  /** Default: the name of the member, with dashes. */
+  name?: string;
+  /** It names a file that has the value: one line, without the end of the line, or a text as it is. */
+  file?: 'line' | 'text';
+  /** A name of such a file, for examples. */
+  example?: string;
+}
+
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+/** Removes the value of a member, which is null in the schema. */
+export const NO_VALUE = 'none';
+
+/** `--url` is the address of the proxy. */
+export const INSTANCE_OPTIONS: OptionRules = {
+  url: { name: 'erp-url' },
+  api_key: { name: 'api-key-file', file: 'line', example: './odoo.key' },
+  certificates: { name: 'certificates-file', file: 'text', example: './certificates.pem' },
+};
+
+export const SUBSCRIPTION_OPTIONS: OptionRules = {
+  url: { name: 'receiver' },
+  interval_seconds: { name: 'interval' },
+};
+
+export function nameOption(member: string, rules: OptionRules): string {
+  return rules[member]?.name ?? member.replaceAll('_', '-');
+}
