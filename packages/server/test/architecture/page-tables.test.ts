@@ -3,6 +3,7 @@
  * scripts/docs.ts checks pages that are generated as a whole.
  */
 import { ATTENTION_KINDS } from '@erp-proxy/contract';
+import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
@@ -24,9 +25,13 @@ test('docs/mcp.md lists the tools in the order in which clients get them', () =>
   expect(listFirstCells('docs/mcp.md', 'tool').flatMap(listCode)).toEqual(ALL_TOOLS.map(({ name }) => name));
 });
 
-test('docs/policies.md lists the members of a policy', () => {
-  const listed = listFirstCells('docs/policies.md', 'member').flatMap(listCode);
-  expect(listed.toSorted()).toEqual(Object.keys(POLICY_MEMBERS).toSorted());
+test.each([
+  ['docs/policies.md', POLICY_MEMBERS],
+  ['docs/instances.md', { name: null, ...INSTANCE_INPUT }],
+  ['docs/webhooks.md', { name: null, ...SUBSCRIPTION_MEMBERS }],
+])('%s lists the members that an operator gives', (page, members) => {
+  const listed = listFirstCells(page, 'member').flatMap(listCode);
+  expect(listed.toSorted()).toEqual(Object.keys(members).toSorted());
 });
 
 test('CONTRIBUTING.md lists the files that `npm run docs` writes', () => {
