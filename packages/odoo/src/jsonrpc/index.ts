@@ -1,3 +1,3 @@
 /** The protocol of `/jsonrpc`: requests and answers. */
-export { buildExecuteKw, type ExecuteKw, matchResultHead } from './jsonrpc.ts';
+export { buildExecuteKw, matchResultHead } from './jsonrpc.ts';
 export { buildSignIn, readSignIn } from './sign-in.ts';

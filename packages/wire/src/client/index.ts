@@ -2,5 +2,5 @@
 export { Connection, type ConnectionOwner } from './connection.ts';
 export type { Guard } from './destination.ts';
 export { Dialer } from './dialer.ts';
-export type { FailureReason, SendOptions, WireAnswer, WireFailure, WireRequest } from './messages.ts';
+export type { SendOptions, WireAnswer, WireFailure, WireRequest } from './messages.ts';
 export { buildRequest } from './request-bytes.ts';
