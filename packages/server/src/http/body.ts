@@ -29,8 +29,8 @@ export function denyBody(
 }
 
 /**
- * Why a body that may be read does not arrive: its client or its call has ended, its time is over, or other large bodies
- * have taken the memory for bodies (http.bodiesBytesMax).
+ * Why a body that may be read does not arrive: its client or its call has ended, its time is over, or other large
+ * bodies have taken the memory for bodies (http.bodiesBytesMax).
  */
 type Failure = BodyFailure | 'no_room';
 

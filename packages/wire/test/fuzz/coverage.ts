@@ -11,7 +11,7 @@ interface Script {
   scriptId: string;
   url: string;
   /** The first range is the whole function. Others are blocks that ran less or more often than what is around them. */
-  functions: { ranges: [Range, ...Range[]] }[];
+  functions: { ranges: Range[] }[];
 }
 
 export class Coverage {
@@ -34,16 +34,16 @@ export class Coverage {
     // The callback is called before `post` returns.
     this.#session.post('Profiler.takePreciseCoverage', (error, result) => {
       if (error !== null) throw error;
-      scripts = result.result as Script[];
+      scripts = result.result;
     });
     return scripts
       .filter(({ url }) => this.#includes(url))
       .flatMap(({ scriptId, functions }) => functions.flatMap(({ ranges }) => this.#list(scriptId, ranges)));
   }
 
-  #list(scriptId: string, ranges: [Range, ...Range[]]): string[] {
+  #list(scriptId: string, ranges: readonly Range[]): string[] {
     const [whole] = ranges;
-    if (whole.count === 0) return [];
+    if (whole === undefined || whole.count === 0) return [];
     const name = `${scriptId}:${whole.startOffset}-${whole.endOffset}`;
     const known = this.#known.get(name) ?? new Map<string, Range>();
     this.#known.set(name, known);

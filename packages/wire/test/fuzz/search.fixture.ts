@@ -20,7 +20,7 @@ export interface Found {
 function findTarget(searched: Searched): FuzzTarget {
   switch (searched) {
     case 'nested checks':
-      return { name: searched, seeds: ['some input'], words: [], run: failAtWord };
+      return { name: searched, seeds: ['any'], words: [], run: failAtWord };
     case 'blank for NUL':
       return fuzzPlainRequests((bytes) =>
         readPlainRequest(Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)))),

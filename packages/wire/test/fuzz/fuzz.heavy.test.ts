@@ -1,8 +1,7 @@
-/** The fuzzer finds faults, and the inputs of the corpus show none. `npm run fuzz` searches for new ones. */
+/** The fuzzer finds planted faults. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { readCorpus } from './corpus.ts';
 import type { Found, Searched } from './search.fixture.ts';
 import { TARGETS } from './targets.ts';
 
@@ -16,7 +15,7 @@ async function search(searched: Searched, casesMax: number): Promise<Found> {
 }
 
 test('finds an input to which only coverage leads, and shortens it', async () => {
-  const { failure } = await search('nested checks', 200_000);
+  const { failure } = await search('nested checks', 100_000);
   expect(failure).toEqual({ input: 'bug', message: 'Error: the planted fault' });
 });
 
@@ -32,10 +31,4 @@ test('the same seed gives the same run', async () => {
   const [one, other] = [await search('chunks', 500), await search('chunks', 500)];
   expect(one.corpus.length).toBeGreaterThan(3);
   expect(other).toEqual(one);
-});
-
-test.each(TARGETS)('no input of the corpus shows a fault: $name', async (target) => {
-  const inputs = [...target.seeds.map((seed) => Buffer.from(seed, 'latin1')), ...readCorpus(target.name)];
-  expect(inputs.length).toBeGreaterThan(target.seeds.length);
-  for (const input of inputs) await target.run(input);
 });
