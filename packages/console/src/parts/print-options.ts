@@ -25,14 +25,15 @@ export function printMembers(
     if (command === 'add' && isSame(value, defaults[member])) return [name, undefined];
     if (value === null) return [name, command === 'add' ? undefined : NO_VALUE];
     if (value === false) return [`no-${name}`, command === 'update'];
-    return [name, rules[member]?.example ?? printValue(value)];
+    return [name, rules[member]?.example ?? printValue(value, rules[member]?.isJson === true)];
   });
   return printOptions(Object.fromEntries(options));
 }
 
-function printValue(value: unknown): OptionValue {
+function printValue(value: unknown, isJson: boolean): OptionValue {
   if (typeof value !== 'object') return value as OptionValue;
-  const isOfNames = Array.isArray(value) && value.length > 0 && value.every((it) => typeof it === 'string');
+  const isOfNames =
+    !isJson && Array.isArray(value) && value.length > 0 && value.every((it) => typeof it === 'string');
   return isOfNames ? value.join(',') : JSON.stringify(value);
 }
 

@@ -7,6 +7,8 @@ export interface OptionRule {
   file?: 'line' | 'text';
   /** A name of such a file, for examples. */
   example?: string;
+  /** The option has the value as JSON, whatever its elements are. */
+  isJson?: true;
 }
 
 export type OptionRules = Readonly<Record<string, OptionRule>>;
@@ -24,6 +26,7 @@ export const INSTANCE_OPTIONS: OptionRules = {
 export const SUBSCRIPTION_OPTIONS: OptionRules = {
   url: { name: 'receiver' },
   interval_seconds: { name: 'interval' },
+  domain: { isJson: true },
 };
 
 export function nameOption(member: string, rules: OptionRules): string {

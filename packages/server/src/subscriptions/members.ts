@@ -84,16 +84,19 @@ const EVENT_MEMBERS = {
     .max(SUBSCRIPTION_EVENTS.length, RULES.events),
 };
 
-/** The members in the form in which they are stored. Those with a default may be left out. */
+const RECORD_DEFAULTED = withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS);
+
+/** The members in the form in which they are stored. A stored subscription may lack members with a default. */
 export const STORED_MEMBERS = {
   shared: withDefaults(SHARED_MEMBERS, SUBSCRIPTION_DEFAULTS),
-  records: withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS),
+  // Without a key, no policy restricts the calls: a damaged row must not get there.
+  records: { ...RECORD_DEFAULTED, key: RECORD_MEMBERS.key },
   events: withDefaults(EVENT_MEMBERS, SUBSCRIPTION_DEFAULTS),
 };
 
 const NAME = z.string(RULES.name).regex(SUBSCRIPTION_NAME, RULES.name);
 const RECORD_INPUT = z.strictObject(
-  { name: NAME, ...STORED_MEMBERS.records, ...STORED_MEMBERS.shared },
+  { name: NAME, ...RECORD_DEFAULTED, ...STORED_MEMBERS.shared },
   'a subscription must be an object, e.g. {"name", "instance", "model", "fields", "url"}',
 );
 const EVENT_INPUT = z.strictObject({ name: NAME, ...STORED_MEMBERS.events, ...STORED_MEMBERS.shared });

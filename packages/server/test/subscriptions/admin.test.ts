@@ -101,13 +101,23 @@ test('a member that the version that wrote the row did not know has its default'
   await post('/subscriptions', { ...input, payload: 'thin' });
   const { subscriptions } = proxy.app.store;
   const row = await subscriptions.findByName('contacts');
-  const { gone, key, payload, ...earlier } = JSON.parse(row!.body);
-  expect([gone, key, payload]).toEqual([false, null, 'thin']);
+  const { gone, payload, ...earlier } = JSON.parse(row!.body);
+  expect([gone, payload]).toEqual([false, 'thin']);
   await subscriptions.replace(row!.id, row!.version, { body: JSON.stringify(earlier), restarts: false });
-  expect((await get('/subscriptions/contacts')).json).toMatchObject({
-    gone: false,
-    key: null,
-    payload: 'full',
+  expect((await get('/subscriptions/contacts')).json).toMatchObject({ gone: false, payload: 'full' });
+});
+
+test('a stored subscription without its key is damaged, and is not read with all rights', async () => {
+  const { proxy, post, get, input } = await startApi();
+  await post('/subscriptions', input);
+  const { subscriptions } = proxy.app.store;
+  const row = await subscriptions.findByName('contacts');
+  const { key, ...damaged } = JSON.parse(row!.body);
+  expect(key).toBeNull();
+  await subscriptions.replace(row!.id, row!.version, { body: JSON.stringify(damaged), restarts: false });
+  expect(await get('/subscriptions/contacts')).toMatchObject({
+    status: 503,
+    json: { detail: expect.stringContaining('is not as this version of the proxy writes it (key)') },
   });
 });
 
