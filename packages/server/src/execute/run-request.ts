@@ -212,7 +212,9 @@ async function runBody(operation: Operation, request: Request, deps: RunRequestD
 
 const NO_BATCH = new Denial('invalid_request', 'This route takes one object, not an array of them.');
 
-/** Answers an exception, as far as the answer has not begun. Time can pass before the thread has checked a large body. */
+/**
+ * Answers an exception, unless the answer has begun. The time limit can end before the thread has checked a large body.
+ */
 function breakDown(error: unknown, request: Request, deps: RunRequestDeps): Denial {
   const { exchange, time } = request;
   const isLate = error instanceof TaskAborted;

@@ -1,7 +1,7 @@
 /**
- * One call: where it is in its request, what holds for it, and what its steps have found and taken. A field that changes
- * names the step that sets it. A further attempt, a shared read and a question of the proxy have a copy of their own
- * ({@link copyCall}), which has taken nothing yet.
+ * One call: its place in the request, the terms for it, and what its steps have found and taken. The comment of a field
+ * that changes names the step that sets it. A further attempt, a shared read and a question of the proxy use a copy of
+ * the record ({@link copyCall}), which has taken nothing yet.
  */
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
@@ -21,7 +21,7 @@ import { CHANGED } from './upstream-denials.ts';
 export interface CallTerms {
   /** A valid idempotency key; null: the call has none. */
   readonly idempotencyKey: string | null;
-  /** Approvals that the call may use. Null: it cannot be approved alone. Texts that are not ids count as unknown ones. */
+  /** Approvals that the call may use; null: it cannot be approved alone. Texts that are not ids count as unknown. */
   readonly approvalIds: readonly string[] | null;
   /** What a person must say before the call is sent; null: nothing beside what the policy asks for. */
   readonly confirmation: NeededConfirmation | null;
@@ -80,7 +80,7 @@ export interface CallContext extends CallPlace, CallTerms {
   id: Uint8Array;
   /** Set by parse, for the record; null if the call has no valid shape. */
   parsed: AnyParsed | null;
-  /** Set once the call is authorized: true while it may be sent as it was built. Key, policy and instance can change. */
+  /** Set once the call is authorized: true while the call may be sent as it was built, for key, policy and instance. */
   isUnchanged: () => Promise<boolean>;
   /**
    * Set once the call is authorized, and by applyRelatedRules: the rule of the policy because of which it needs an
