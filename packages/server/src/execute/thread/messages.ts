@@ -6,8 +6,8 @@ import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { Denial, type DenialMore } from '../terms/denial.ts';
 
 /**
- * A value without its large bytes, denials and compiled policies. These are beside the value, with their places: callers
- * and servers name some members of values, and no such name may stand for shared memory.
+ * A value without its large bytes, denials and compiled policies. These are beside the value, with their places:
+ * callers and servers name some members of values, and no such name may stand for shared memory.
  */
 export interface Message {
   value: unknown;
