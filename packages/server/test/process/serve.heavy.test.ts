@@ -319,7 +319,7 @@ test('ends at once after "stopped" although Redis is away', async () => {
   };
   // Two of the times must be short: a busy machine can lengthen any of them.
   let quick = 0;
-  for (let round = 0; round < 3 && quick < 2; round++) {
+  for (let round = 0; round < 20 && quick < 2; round++) {
     const times = await Promise.all([measureEnd(), measureEnd()]);
     quick += times.filter((ms) => ms < DRIVER_CLOSES_MS / 2).length;
   }
