@@ -1,7 +1,8 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteStreamError } from '@erp-proxy/async/streams';
@@ -732,6 +733,37 @@ describe('connections', () => {
     await readText((await sendWell(dispatcher, server.origin)).body);
     expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'reset', sent: true });
   });
+
+  test.each(['http', 'https'])(
+    'are not used again if the answer came before the whole request was sent: %s',
+    async (scheme) => {
+      let connections = 0;
+      const answer = (socket: Socket) => {
+        connections++;
+        socket.on('error', () => {});
+        // Leaves the rest of the request unread, which then cannot be sent.
+        socket.once('data', () => {
+          socket.pause();
+          socket.write(KEEPING);
+        });
+      };
+      const listener =
+        scheme === 'https'
+          ? createTlsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, answer)
+          : createServer(answer);
+      listener.listen(0, '127.0.0.1');
+      await once(listener, 'listening');
+      closeAfterTest({ close: () => void listener.close() });
+      const origin = `${scheme}://erp.test:${(listener.address() as AddressInfo).port}`;
+      const certificates = [TEST_CERTIFICATE];
+      const dispatcher = makeDispatcher({ certificates, resolve: async () => ['127.0.0.1'] });
+      const body = Buffer.alloc(32 * 1024 * 1024, 'x');
+      expect(await readText((await sendWell(dispatcher, origin, { body })).body)).toBe('hello');
+      await passTurns(3);
+      expect(await readText((await sendWell(dispatcher, origin)).body)).toBe('hello');
+      expect(connections).toBe(2);
+    },
+  );
 
   test('that carried bytes without a request are not used again', async () => {
     const server = await serve((socket) =>

@@ -1,7 +1,7 @@
 /**
- * Runs functions that use sockets at the end of a turn of the event loop, those of the same kind one after the other.
- * What is sent together wakes its receiver only once, and what a kind uses stays in the caches of the processor.
- * Nothing is read later for it: what arrives in return is read in the next turn at the earliest.
+ * Runs functions that use sockets at the end of a turn of the event loop. Functions of the same kind run one after the
+ * other: data that is sent together wakes its receiver only once, and the code of a kind stays in the caches of the
+ * processor. No read is delayed: what arrives in return is read in the next turn at the earliest.
  */
 import { nameOwner } from './owner.ts';
 
@@ -38,7 +38,7 @@ function runAll(): void {
     owners: owners.splice(0),
   }));
   for (const { runs, owners } of kinds)
-    for (const [index, run] of runs.entries()) runOne(run, owners[index] ?? null);
+    for (let index = 0; index < runs.length; index++) runOne(runs[index]!, owners[index] ?? null);
 }
 
 /** An error is that of a callback of its own: it is uncaught, and prevents no other function. */

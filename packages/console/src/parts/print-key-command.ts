@@ -1,23 +1,22 @@
 /** Prints the commands that correspond to the pages of keys. Pure. */
 import type { KeyInput } from '@erp-proxy/contract';
-import { printMembers, printOptions } from './print-options.ts';
+import { printOptions } from './print-options.ts';
 
 /** The command reads the policy from standard input. */
 export function printKeyCommand(
   command: string,
-  { name, policy, expires_at, ...members }: Partial<KeyInput>,
+  { name, policy, expires_at }: Partial<KeyInput>,
   now: number,
 ) {
   const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
-  const isNew = command === 'keys create';
-  const further = printMembers(isNew ? 'add' : 'update', members, {}, {});
   const options = printOptions({
+    name,
     'expires-in': end,
     policy: policy == null ? undefined : '-',
-    'no-policy': policy === null && !isNew,
+    'no-policy': policy === null && command !== 'keys create',
   });
   const input = policy == null ? '' : ` <<'END'\n${JSON.stringify(policy, null, 2)}\nEND`;
-  return `${command}${printOptions({ name })}${further}${options}${input}`;
+  return `${command}${options}${input}`;
 }
 
 const HOUR_MS = 3_600_000;

@@ -89,8 +89,8 @@ const RECORD_DEFAULTED = withDefaults(RECORD_MEMBERS, SUBSCRIPTION_DEFAULTS);
 /** The members in the form in which they are stored. A stored subscription may lack members with a default. */
 export const STORED_MEMBERS = {
   shared: withDefaults(SHARED_MEMBERS, SUBSCRIPTION_DEFAULTS),
-  // Without a key, no policy restricts the calls: a damaged row must not get there.
-  records: { ...RECORD_DEFAULTED, key: RECORD_MEMBERS.key },
+  // A damaged row must not send more than it may: no key means no policy, and no domain means all records.
+  records: { ...RECORD_DEFAULTED, key: RECORD_MEMBERS.key, domain: RECORD_MEMBERS.domain },
   events: withDefaults(EVENT_MEMBERS, SUBSCRIPTION_DEFAULTS),
 };
 

@@ -8,7 +8,7 @@ import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream
 /** Odoo's answer to a call that names `parent_id` of a partner: it has a field that the call does not name. */
 const DEFAULTS = '{"parent_id": 7,  "company_id": 1.0, "lang": "fr_FR"}';
 const TYPES =
-  '{"parent_id": {"type": "many2one"}, "lang": {"type": "char"}, "company_id": {"type": "many2one"}}';
+  '{"parent_id": {"type": "many2one"}, "lang": {"type": "char"}, "company_id": {"type": "many2one"}, "child_ids": {"type": "one2many", "relation": "res.partner"}}';
 
 async function start(fields: Policy['fields'], defaults = DEFAULTS) {
   const upstream = closeAfterTest(
@@ -54,6 +54,13 @@ async function start(fields: Policy['fields'], defaults = DEFAULTS) {
 }
 
 const DENY = { 'res.partner': { deny: ['vat'] } };
+
+test('is cut too if the rules for related records ask for types of fields', async () => {
+  const { execute, upstream } = await start(DENY);
+  const context = { default_child_ids: [[0, 0, { name: 'a' }]] };
+  expect(await execute(['parent_id'], { context })).toContain('"result":{"parent_id": 7}');
+  expect(upstream.requests.map(({ body }) => body.includes('fields_get'))).toEqual([true, false]);
+});
 
 test('has only the fields that the call names, as Odoo printed them', async () => {
   const { execute, json2 } = await start(DENY);

@@ -107,19 +107,22 @@ test('a member that the version that wrote the row did not know has its default'
   expect((await get('/subscriptions/contacts')).json).toMatchObject({ gone: false, payload: 'full' });
 });
 
-test('a stored subscription without its key is damaged, and is not read with all rights', async () => {
-  const { proxy, post, get, input } = await startApi();
-  await post('/subscriptions', input);
-  const { subscriptions } = proxy.app.store;
-  const row = await subscriptions.findByName('contacts');
-  const { key, ...damaged } = JSON.parse(row!.body);
-  expect(key).toBeNull();
-  await subscriptions.replace(row!.id, row!.version, { body: JSON.stringify(damaged), restarts: false });
-  expect(await get('/subscriptions/contacts')).toMatchObject({
-    status: 503,
-    json: { detail: expect.stringContaining('is not as this version of the proxy writes it (key)') },
-  });
-});
+test.each(['key', 'domain'])(
+  'a stored subscription without its %s is damaged, and sends nothing',
+  async (member) => {
+    const { proxy, post, get, input } = await startApi();
+    await post('/subscriptions', input);
+    const { subscriptions } = proxy.app.store;
+    const row = await subscriptions.findByName('contacts');
+    const { [member]: lost, ...damaged } = JSON.parse(row!.body);
+    expect(lost).toEqual(member === 'key' ? null : []);
+    await subscriptions.replace(row!.id, row!.version, { body: JSON.stringify(damaged), restarts: false });
+    expect(await get('/subscriptions/contacts')).toMatchObject({
+      status: 503,
+      json: { detail: expect.stringContaining(`is not as this version of the proxy writes it (${member})`) },
+    });
+  },
+);
 
 test('pings, lists deliveries, replays and rotates the secret', async () => {
   const { post, get, input, receiver } = await startApi();
