@@ -765,6 +765,41 @@ describe('connections', () => {
     },
   );
 
+  test('are not used again if the system has not taken the last bytes of the request', async () => {
+    let watched: Socket | undefined;
+    const onConnect = (message: unknown) => {
+      watched = (message as { socket: Socket }).socket;
+    };
+    subscribe('net.client.socket', onConnect);
+    closeAfterTest({ close: () => unsubscribe('net.client.socket', onConnect) });
+    const server = await serve(() => {}, { isPaused: true });
+    const dispatcher = makeDispatcher();
+    let count = 0;
+    // How much the system takes is not known, and each size has another last slice.
+    for (let bytes = 1024 ** 2; bytes <= 16 * 1024 ** 2; bytes += 512 * 1024) {
+      const sending = sendWell(dispatcher, server.origin, { body: Buffer.alloc(bytes, 'x') });
+      await expect.poll(() => watched?.bytesWritten ?? 0).toBeGreaterThan(0);
+      let before = -1;
+      while (watched!.bytesWritten !== before) {
+        before = watched!.bytesWritten;
+        await pause();
+      }
+      const isLastSlice = watched!.bytesWritten > bytes && watched!.writableLength > 0;
+      [...server.sockets].at(-1)!.write(KEEPING);
+      expect(await readText((await sending).body)).toBe('hello');
+      await passTurns(3);
+      if (isLastSlice) {
+        count++;
+        expect(watched!.destroyed || watched!.closed).toBe(true);
+      }
+      for (const socket of server.sockets) socket.destroy();
+      await expect.poll(() => server.sockets.size).toBe(0);
+      await expect.poll(() => watched!.destroyed || watched!.closed).toBe(true);
+      watched = undefined;
+    }
+    expect(count).toBeGreaterThan(0);
+  });
+
   test('that carried bytes without a request are not used again', async () => {
     const server = await serve((socket) =>
       socket.write(`${KEEPING}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
