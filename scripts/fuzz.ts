@@ -30,25 +30,33 @@ const { values: options } = parseArgs({
 const SHOWN_LENGTH_MAX = 2000;
 
 const targets = TARGETS.filter(({ name }) => options.target === undefined || name === options.target);
-const msEach = (Number(options.seconds) * 1000) / targets.length;
-const casesMax = options.cases === undefined ? Number.POSITIVE_INFINITY : Number(options.cases);
+if (targets.length === 0) {
+  const names = TARGETS.map(({ name }) => name).join(', ');
+  throw new Error(`--target "${options.target}" is no target; there are ${names}.`);
+}
+const seed = readNumber('seed', options.seed);
+const msEach = (readNumber('seconds', options.seconds) * 1000) / targets.length;
+const casesMax = options.cases === undefined ? Number.POSITIVE_INFINITY : readNumber('cases', options.cases);
 const coverage = new Coverage((url) => url.includes('/packages/wire/src/'));
 for (const target of targets) {
   const startedMs = performance.now();
   const { name } = target;
   const { cases, features, corpus, failure } = await fuzz(target, {
     coverage,
-    random: createRandom(Number(options.seed)),
+    random: createRandom(seed),
     corpus: readCorpus(name),
     mayContinue: (count) => count < casesMax && performance.now() - startedMs < msEach,
   });
-  console.log(
-    `${name}: seed ${options.seed}, ${cases} cases, ${features} features, ${corpus.length} inputs kept`,
-  );
+  console.log(`${name}: seed ${seed}, ${cases} cases, ${features} features, ${corpus.length} inputs kept`);
   if (failure !== null) {
     console.error(`${name} failed at ${JSON.stringify(failure.input.toString('latin1'))}`);
     console.error(String(failure.error).slice(0, SHOWN_LENGTH_MAX));
     addToCorpus(name, failure.input);
     process.exitCode = 1;
   } else if (options.keep) writeCorpus(name, corpus);
+}
+
+function readNumber(name: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} "${text}" is no whole number.`);
+  return Number(text);
 }
