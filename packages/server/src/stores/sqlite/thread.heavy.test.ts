@@ -308,7 +308,7 @@ test('notices a blocked thread, and does not append a repeated batch twice', asy
   expect(await store.audit.readAfter(0, 9)).toHaveLength(1);
 });
 
-/** Processor time of one insert: nearly twice the time limit of a write, because the speed of a machine varies. */
+/** Processor time of one insert: well above the time limit of a write, because the speed of a machine varies. */
 const SLOW_MS = 9000;
 /**
  * Maximum time that a write may block this thread. A write that waits here for the lock would block for at least a
