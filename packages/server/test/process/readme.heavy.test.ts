@@ -19,6 +19,8 @@ const DEMO_OF_PACKAGE = 'npx erp-proxy demo';
  * too.
  */
 const SERVE_OF_PACKAGE = 'npx erp-proxy serve';
+/** release.heavy.test.ts and package.heavy.test.ts run it. */
+const PACK = 'npm run pack';
 const DEMO = 'npm run demo';
 const DEMO_ONCE = 'npm run demo -- --once';
 const START = 'npm start -- --egress.allow http://127.0.0.1:8069';
@@ -54,6 +56,7 @@ test('the README has no command that is not run here', () => {
     new Set([
       DEMO_OF_PACKAGE,
       SERVE_OF_PACKAGE,
+      PACK,
       DEMO,
       DEMO_ONCE,
       'npm test',
