@@ -20,6 +20,7 @@ const TYPES = new Map<string, FieldTypes>([
       ['id', field('integer')],
       ['ordered_on', field('datetime')],
       ['title', field('char')],
+      ['display_name', field('char')],
       ['partner_id', field('many2one', 'res.partner')],
       ['company_id', field('many2one', 'res.company')],
       ['carrier_id', field('many2one', 'delivery.carrier')],
@@ -35,7 +36,7 @@ const TYPES = new Map<string, FieldTypes>([
   ['res.partner', new Map([['user_ids', field('one2many', 'res.users')]])],
 ]);
 
-/** The message of the denial; null: the call is allowed. */
+/** The message of the denial, or the field that the server does not describe; null: the call is allowed. */
 function check(
   method: string,
   params: unknown,
@@ -45,7 +46,10 @@ function check(
   const call = readArguments(JSON.stringify(params), JSON.stringify(keyword));
   const request = { model: 'x.order', uses: listFieldUses('x.order', method, call, 'read') };
   const decided = finish(decidePaths(policy, request, { types: TYPES, orders: null }));
-  if (decided.kind === 'denied') return decided.message;
+  if (decided.kind === 'denied') {
+    const unknown = decided.unknown ?? null;
+    return unknown === null ? decided.message : `unknown: ${unknown.model}.${unknown.field}`;
+  }
   expect(decided.lacking.types).toEqual(new Map());
   return null;
 }
@@ -80,14 +84,27 @@ describe('a path', () => {
     [['source', 'like', 'x'], 'cannot be told'],
     [['res_id.name', '=', 5], 'cannot be told'],
     [['properties.customer', '=', 5], 'cannot be told'],
-    [['unknown.name', '=', 5], 'cannot be told'],
-    [['unknown', '=', 'x'], 'cannot be told'],
     [['title', 'any', [['login', '=', 'x']]], 'cannot be told'],
     [['display_name', 'any', [['login', '=', 'x']]], 'cannot be told'],
     [['title', 'child_of', 'x'], 'cannot be told'],
     [['analytic_distribution', 'ilike', 'x'], 'searches `account.analytic.account` by name'],
   ])('into another model is refused: %j', (condition, message) => {
     expect(search(condition)).toContain(message);
+  });
+
+  test.each([
+    ['unknown.name', 'x.order.unknown'],
+    ['unknown', 'x.order.unknown'],
+    ['parent_id.unknown.partner_id.name', 'x.order.unknown'],
+  ])('through the field %s, which the server does not describe, is refused with its name', (path, field) => {
+    expect(search([path, '=', 'x'])).toBe(`unknown: ${field}`);
+  });
+
+  test('through a model that the server does not describe to this user is refused without it', () => {
+    const policy = compilePolicy({ instances: ['prod'], models: { 'x.order': ['search'] } });
+    const uses = listFieldUses('x.order', 'search', readArguments('[[["a.b", "=", 5]]]', '{}'), 'read');
+    const known = { types: new Map([['x.order', new Map()]]), orders: null };
+    expect(finish(decidePaths(policy, { model: 'x.order', uses }, known))).toMatchObject({ unknown: null });
   });
 
   test('needs every model on its way', () => {
@@ -114,7 +131,7 @@ describe('if all models may be read, a path to fields', () => {
     [['parent_id.carrier_id.margin', '=', 5], '`delivery.carrier`'],
     [['carrier_id', 'any', [['margin', '=', 5]]], '`delivery.carrier`'],
     [['title', 'any', [['carrier_id.margin', '=', 5]]], 'cannot be told'],
-    [['unknown.name', '=', 5], 'cannot be told'],
+    [['unknown.name', '=', 5], 'unknown: x.order.unknown'],
   ])('of a model that must be named to be read is refused: %j', (condition, message) => {
     expect(search(condition, ALL)).toContain(message);
     expect(search(['partner_id.email', '=', 5], ALL)).toBeNull();

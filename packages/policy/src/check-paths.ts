@@ -27,6 +27,13 @@ export interface DeniedPath {
   path: readonly string[];
   /** What the call would use of the model's records. */
   used: 'fields' | 'names' | 'search' | 'parents';
+  /** With `model` null: the field on the path that the server does not describe. Usually it is misspelt. */
+  unknown?: UnknownField | null;
+}
+
+export interface UnknownField {
+  model: string;
+  field: string;
 }
 
 /** The place to which a path has led so far. */
@@ -35,6 +42,8 @@ interface Place {
   model: string | null;
   /** The type of the field that led to the model; null: it is the call's own model. */
   via: string | null;
+  /** The field that led here, if the server does not describe it. */
+  unknown?: UnknownField;
 }
 
 const ID = 'id';
@@ -103,17 +112,19 @@ export class PathCheck {
       // From 19 on, `id.email` in a domain is `email` of the record itself.
       if (name === ID && !isLast) continue;
       const used = this.#checkField(own, at, name, isWritten === true);
-      if (used !== null) return { model: at.model, path, used };
+      if (used !== null) return { model: at.model, path, used, unknown: at.unknown ?? null };
       if (name === NAME_SEARCH) return this.#checkSearch(own, at.model, path);
       if (isLast && !leadsOn(at.model, name, tail)) return null;
       if (at.model === null) continue;
       const searched = isLast && tail === 'searched' ? this.#findSearched(own, at.model, name) : null;
       if (searched !== null) return { model: searched, path, used: 'search' };
-      const type = this.#findType(at.model, name === PARENTS ? findParentField(at.model) : name);
+      const field = name === PARENTS ? findParentField(at.model) : name;
+      const type = this.#findType(at.model, field);
       if (type === 'lacking') return null;
       const next = findNext(type, isLast && tail !== 'parents');
       if (next === null) return null;
-      at = next;
+      const isUnknown = type === null && this.#types.get(at.model)!.size > 0;
+      at = isUnknown ? { ...next, unknown: { model: at.model, field } } : next;
     }
     return this.#checkTail(own, at, path, tail);
   }
@@ -135,18 +146,17 @@ export class PathCheck {
 
   #checkTail(
     own: string,
-    { model, via }: Place,
+    { model, via, unknown = null }: Place,
     path: DeniedPath['path'],
     tail: FieldUse['tail'],
   ): DeniedPath | null {
     if (tail === 'searched') {
       const isAllowed = this.#isReadable(own, model) || comparesNamesOnly(model);
-      return isAllowed ? this.#checkSearch(own, model, path) : { model, path, used: 'search' };
+      return isAllowed ? this.#checkSearch(own, model, path) : { model, path, used: 'search', unknown };
     }
     if (this.#isReadable(own, model)) return null;
-    if (tail === 'parents') return { model, path, used: 'parents' };
-    if (tail === 'all') return { model, path, used: 'names' };
-    return via === 'many2one' ? null : { model, path, used: 'names' };
+    if (tail === 'parents') return { model, path, used: 'parents', unknown };
+    return tail !== 'all' && via === 'many2one' ? null : { model, path, used: 'names', unknown };
   }
 
   /**

@@ -12,7 +12,7 @@ import {
   NOTHING_KNOWN,
   type ShownOrder,
 } from './check-fields.ts';
-import { describeDeniedPath, PathCheck } from './check-paths.ts';
+import { describeDeniedPath, PathCheck, type UnknownField } from './check-paths.ts';
 import type { CompiledPolicy } from './compile.ts';
 import type { FieldRules } from './field-rules.ts';
 
@@ -39,7 +39,8 @@ export function finish<Decision>(steps: Steps<Decision>): Decision {
 }
 
 export type FieldsDecision =
-  | { kind: 'denied'; rule: string; message: string }
+  /** `unknown`: the call is denied only because the server does not describe this field of a model that it may read. */
+  | { kind: 'denied'; rule: string; message: string; unknown?: UnknownField | null }
   /** Allowed, unless one of these types, or an order that is not known yet, changes the decision. */
   | { kind: 'allowed'; lacking: Lacking };
 
@@ -99,7 +100,8 @@ export function* decidePaths(
   const check = new PathCheck(mayFollow, known.types, mayReadByPath === null);
   for (const use of uses) {
     const denied = check.check(model, use);
-    if (denied !== null) return deny('models', describeDeniedPath(denied));
+    if (denied !== null)
+      return { ...deny('models', describeDeniedPath(denied)), unknown: denied.unknown ?? null };
     yield use.path.length;
   }
   return { kind: 'allowed', lacking: { types: check.lacking, orders: false } };

@@ -18,6 +18,7 @@ import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './ca
 import { createNameConcerned } from './read-as-caller.ts';
 import { type AskedRequest, type RunRequestDeps, runRequest } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
+import type { CallContext } from './terms/call-context.ts';
 import { Denial } from './terms/denial.ts';
 import type { TargetedCall } from './terms/method-call.ts';
 import type { Operation } from './terms/operation.ts';
@@ -25,7 +26,12 @@ import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import type { UpstreamCall } from './terms/upstream-call.ts';
 import * as largeCalls from './thread/large-calls.ts';
-import { type AddNearestNamesDeps, addNearestNames, suggestNames } from './upstream/add-nearest-names.ts';
+import {
+  type AddNearestNamesDeps,
+  addNearestNames,
+  type NamingCall,
+  suggestNames,
+} from './upstream/add-nearest-names.ts';
 import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
 import { type ApprovalDeps, claimApproval, requireApproval } from './upstream/approval.ts';
 import type { RunQuestion } from './upstream/ask-server.ts';
@@ -39,6 +45,7 @@ import { convertReading } from './upstream/convert-reading.ts';
 import { cutDefaults } from './upstream/cut-defaults.ts';
 import { handleNonNumbers } from './upstream/handle-non-numbers.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
+import type { NameSources } from './upstream/known-names.ts';
 import { createOrderFinder, type OrderFinderDeps } from './upstream/known-orders.ts';
 import { createFieldFinder, type FieldFinderDeps } from './upstream/model-fields.ts';
 import { createNeedsConfirmation } from './upstream/needs-confirmation.ts';
@@ -101,6 +108,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
   const run: RunQuestion = (question, context) => runSteps(questionSteps, question, context);
   const fields = createFieldFinder(deps, run);
   const orders = createOrderFinder(deps, run);
+  const suggest = createSuggest(deps, { fields, run });
   return {
     name: 'execute',
     takesBatch: true,
@@ -112,12 +120,12 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     hasValues,
     async convertValues(call, target, context) {
       const converted = await convertValues(call, target, context, fields);
-      if ('call' in converted) return converted;
-      return {
-        reply: await suggestNames(converted.reply, { ...call, target }, context, deps, { fields, run }),
-      };
+      return await suggest(converted, { ...call, target }, context);
     },
-    applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, { fields, orders }),
+    async applyFieldRules(call, target, context) {
+      const applied = await applyFieldRules(call, target, context, { fields, orders });
+      return await suggest(applied, { ...call, target }, context);
+    },
     applyRelatedRules: (call, target, context) =>
       applyRelatedRules(
         (policy, learnt) => largeCalls.checkRelatedCall(call, policy, learnt, context.time.signal),
@@ -162,6 +170,16 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
   };
 }
 
+/** Adds near names to a reply that precedes the steps. */
+function createSuggest(deps: AddNearestNamesDeps, sources: NameSources) {
+  return async <Applied extends object>(
+    applied: Applied | { reply: Reply },
+    call: NamingCall,
+    context: CallContext,
+  ): Promise<Applied | { reply: Reply }> =>
+    'reply' in applied ? { reply: await suggestNames(applied.reply, call, context, deps, sources) } : applied;
+}
+
 /** Passes a call of `/json/2` on unchanged. */
 function createJson2(deps: OperationDeps): Operation<Json2Call, Target, UpstreamCall> {
   const questionSteps = [
@@ -177,6 +195,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
   };
   const fields = createFieldFinder(deps, run);
   const orders = createOrderFinder(deps, run);
+  const suggest = createSuggest(deps, { fields, run });
   return {
     name: 'json2',
     takesBatch: false,
@@ -185,8 +204,10 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     authorize: largeCalls.authorizeJson2Call,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
-    applyFieldRules: (call, target, context) =>
-      applyFieldRulesToJson2(call, target, context, { fields, orders }),
+    async applyFieldRules(call, target, context) {
+      const applied = await applyFieldRulesToJson2(call, target, context, { fields, orders });
+      return await suggest(applied, { ...call, target }, context);
+    },
     applyRelatedRules: (call, target, context) =>
       applyRelatedRules(
         (policy, learnt) => largeCalls.checkRelatedJson2Call(call, policy, learnt, context.time.signal),

@@ -162,6 +162,21 @@ describe('a key with a policy', () => {
     expect((await proxy.call(body, both)).json.error.data.nearest[0]).toBe('code');
   });
 
+  test.each([
+    ['contry_id.name', 'country_id'],
+    ['parent_id.contry_id.name', 'country_id'],
+    ['parent_id.nmae', 'name'],
+    ['country_id.cdoe', 'code'],
+  ])('gets the right name first for a wrong one in the path %s', async (path, right) => {
+    const proxy = await openProxy();
+    const body = makeBody('18', { action: 'search', params: [[[path, '=', 'x']]] });
+    for (const models of [{ '*': ['*'] }, { 'res.*': ['*'] }]) {
+      const { json } = await proxy.call(body, await createKey(proxy, { models }));
+      expect(json.error.data).toMatchObject({ type: 'query_invalid' });
+      expect(json.error.data.nearest[0]).toBe(right);
+    }
+  });
+
   test('gets no names of another key that shares its read', async () => {
     const proxy = await openProxy();
     const body = makeBody('18', { action: 'search', params: [[['country_id.cdoe', '=', 'FR']]] });

@@ -177,14 +177,10 @@ test('values that a call writes are no paths', async () => {
 
 test('a path whose model cannot be told is refused, and so is an argument that cannot be read', async () => {
   const { call } = await shared.limit({ models: { 'crm.lead': METHODS } });
-  for (const condition of [
-    ['lead_properties.customer', '=', 5],
-    ['no_such_field.name', '=', 'x'],
-  ]) {
-    const { error } = await call('search_count', 'crm.lead', [[condition]]);
-    expect(error.data.rule).toBe('models');
-    expect(error.message).toContain('cannot be told');
-  }
+  const property = [['lead_properties.customer', '=', 5]];
+  const refused = (await call('search_count', 'crm.lead', [property])).error;
+  expect(refused.data.rule).toBe('models');
+  expect(refused.message).toContain('cannot be told');
   const { error } = await call('search_count', 'crm.lead', [[['partner_id', 'any', 'x']]]);
   expect(error.message).toContain('which ones `domain` leads to cannot be told');
 });

@@ -21,6 +21,7 @@ import {
   decideOrder,
   decidePaths,
   type FieldRules,
+  type FieldsDecision,
   type FieldsRequest,
   type Known,
   type Lacking,
@@ -39,6 +40,7 @@ import * as largeCalls from '../thread/large-calls.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
+import { replyInvalidQuery } from './reply-invalid-query.ts';
 
 /** Maximum number of models whose types are asked for. A call that reaches more is refused. */
 const MODELS_MAX = 256;
@@ -161,15 +163,23 @@ async function decideWithServer(
   const known: LearntKnown = { types: new Map(), orders: null };
   for (;;) {
     const decided = await runInSlices(decideAll(policy, request, known));
-    if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
+    if (decided.kind === 'denied') return { reply: refuse(decided) };
     const failed = await learn(decided.lacking, { own: request.model, rules: policy.fields }, known, server);
     if (failed === 'nothing') return { sets: decided.sets };
     if (failed !== null) return { reply: failed };
   }
 }
 
+/** A path through a field that the server does not describe is answered as by Odoo, which knows the field no better. */
+function refuse(denied: Denied): Reply {
+  const { unknown = null } = denied;
+  if (unknown === null) return denyPolicy(denied);
+  return replyInvalidQuery(`Invalid field '${unknown.field}' on model '${unknown.model}'`);
+}
+
+type Denied = Extract<FieldsDecision, { kind: 'denied' }>;
 type Decided =
-  | { kind: 'denied'; rule: string; message: string }
+  | Denied
   | { kind: 'allowed'; lacking: readonly Lacking[]; sets: readonly SetArgument[] };
 
 /** Listing the fields in this many bytes takes some milliseconds. */

@@ -3,7 +3,6 @@
  * condition or order, and the result has records that the caller did not ask for. A caller that expects the behaviour
  * of Odoo gets it, unless the types of the fields are in memory (docs/execute.md#fields-that-cannot-be-searched).
  */
-import type { Fault } from '@erp-proxy/odoo/faults';
 import { type FieldUses, takesQuery } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import type { CompiledPolicy } from '@erp-proxy/policy';
@@ -16,6 +15,7 @@ import type { FaultReply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { canBeUsed, checkClauses, type UnusableField } from './check-clauses.ts';
 import { explainFailure, isPassing } from './explain-failure.ts';
+import { replyInvalidQuery } from './reply-invalid-query.ts';
 
 interface QueryingCall {
   model: string;
@@ -92,7 +92,7 @@ async function refuse(
   const inPath = path.length > 1 ? `, in \`${path.join('.')}\`` : '';
   const instead = nearest.length === 0 ? '' : ` Use another field, such as ${nearest.map(quote).join(', ')}.`;
   const message = `The field \`${field}\` of \`${model}\` ${REASONS[clause]}${inPath}.${instead}`;
-  return { kind: 'fault', fault: createFault(message, nearest) };
+  return replyInvalidQuery(message, nearest);
 }
 
 const REASONS: Record<UnusableField['clause'], string> = {
@@ -131,22 +131,4 @@ function fill(
     if (!names.includes(name) && isWanted(name, type)) names.push(name);
   }
   return names;
-}
-
-/** As Odoo 19 reports the condition itself. */
-function createFault(message: string, nearest: string[]): Fault {
-  return {
-    code: 200,
-    message,
-    data: {
-      type: 'query_invalid',
-      retryable: false,
-      name: 'builtins.ValueError',
-      message,
-      arguments: [message],
-      context: {},
-      status: 422,
-      nearest,
-    },
-  };
 }
