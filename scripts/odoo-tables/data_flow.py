@@ -54,6 +54,8 @@ class Call:
     keywords: dict[str, Flow]
     # Dependencies of the `*args` and `**kwargs` of the call.
     rest: Flow
+    # What selects the records that the method is called on.
+    records: Flow = EMPTY
 
 
 @dataclass
@@ -81,13 +83,19 @@ class FunctionFacts:
 
 SENDERS = {
     "email_from", "author_id", "author_guest_id", "email_to", "email_cc", "reply_to", "partner_to",
-    "from_email", "to_email", "sender", "author", "mail_server_id",
+    "from_email", "to_email", "sender", "author", "mail_server_id", "phone", "numbers", "sms_numbers", "emails",
 }  # fmt: skip
 SEARCHES = {
     "search", "search_count", "search_read", "search_fetch", "_search", "read_group", "_read_group",
     "web_search_read", "web_read_group", "formatted_read_group", "formatted_read_grouping_sets",
     "_read_grouping_sets", "read_progress_bar", "_where_calc",
 }  # fmt: skip
+# Arguments that are numbers or flags, by position and by name.
+COUNT_POSITIONS = {
+    "search": {1, 2}, "_search": {1, 2}, "search_count": {1}, "search_read": {2, 3}, "search_fetch": {2, 3},
+    "web_search_read": {2, 3}, "read_group": {3, 4}, "_read_group": {4, 5}, "read": {1},
+}  # fmt: skip
+COUNTS = {"limit", "offset", "count", "lazy", "load", "access_rights_uid", "count_limit"}
 READS = {"read", "search_read", "web_read", "web_search_read", "export_data", "search_fetch"}
 WRITES_OF_VALUES = {"create", "write", "_create", "_write", "copy", "_load_records", "load", "new", "name_create"}
 WRITES = {
@@ -533,6 +541,11 @@ class _Analysis:
             self._add("context", first.shape | rest.shape)
         if name in PATHS and node.args and not isinstance(node.args[0], ast.Lambda):
             self._add("path", first.derived, with_fields=True)
+        if is_self and name in SEARCHES | READS:
+            # The fields in a condition, an order or a grouping can lead to other models.
+            named = [flow for index, flow in enumerate(arguments) if index not in COUNT_POSITIONS.get(name, ())]
+            named += [flow for keyword, flow in keywords.items() if keyword not in COUNTS]
+            self._add("domain", rest.shape.union(*(flow.shape for flow in named)))
         if not is_self and _name_of(receiver) not in ("re", "copy", "regex"):
             if name in SEARCHES:
                 domain = first | keywords.get("domain", EMPTY) | keywords.get("args", EMPTY)
@@ -556,7 +569,7 @@ class _Analysis:
         if (is_self or model) and not is_super:
             self.call_indexes[id(node)] = len(self.facts.calls)
             plain = [flow for flow, argument in zip(arguments, node.args) if not isinstance(argument, ast.Starred)]
-            self.facts.calls.append(Call(model, name, plain, keywords, rest))
+            self.facts.calls.append(Call(model, name, plain, keywords, rest, own))
 
     # Writes, and reads of context keys
 

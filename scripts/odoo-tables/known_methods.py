@@ -36,8 +36,9 @@ MIXIN_MODULES_MIN = 4
 PASSED_ON = "passed_on"
 # Reasons in order of precedence: the first reason that a method has is printed.
 REASONS = [
-    "model", "method", "code", "sql", "render", "ref", "values_elsewhere", "fields_elsewhere", "domain_elsewhere",
-    "sender", "records_elsewhere", "path", "context", "sudo", PASSED_ON, "review",
+    "model", "method", "code", "sql", "render", "ref", "credential", "guarded", "values_elsewhere",
+    "fields_elsewhere", "domain_elsewhere", "sender", "records_elsewhere", "read_elsewhere", "domain", "path",
+    "context", "sudo", PASSED_ON, "review",
 ]  # fmt: skip
 
 Json = dict[str, object]

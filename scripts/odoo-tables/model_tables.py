@@ -7,7 +7,7 @@ are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from data_flow import CONTEXT_PREFIX, EMPTY, NOTHING, SELF, Call, ContextRead, Flow, Sources
@@ -20,8 +20,9 @@ REFUSED = {"init"}
 # If more models than this have a method, the call of a mixin is not connected with it by its name.
 NAMESAKES_MAX = 3
 FIELD_PREFIX = f"{SELF}."
-BY_SHAPE = {"domain_elsewhere", "fields_elsewhere", "values_elsewhere", "context"}
+BY_SHAPE = {"domain", "domain_elsewhere", "fields_elsewhere", "values_elsewhere", "context"}
 BY_TEXT = {"sql"}
+RECORDS_REASON = "records_elsewhere"
 # Methods that run when records are read, searched or shown.
 READ_FUNCTIONS = {
     "read", "web_read", "search", "_search", "search_read", "web_search_read", "search_fetch", "search_count",
@@ -103,9 +104,20 @@ class Tables:
                     function.reasons.setdefault(reason, set()).update(sources)
                     function.direct.add(reason)
                     _note_keys(function, reason, sources)
-        self._pass_on_reasons()
         self._pass_on_writes()
+        self._note_changed_records()
+        self._pass_on_reasons()
         self._find_paths()
+
+    def add_reasons(self, find: Callable[[str, str], Mapping[str, set[str]]]) -> None:
+        """Adds further reasons of public methods, which `find` has for a model and a method."""
+        for model in self.models.values():
+            for name in model.methods:
+                if self._is_public(model, name):
+                    function = self.functions[model.name, name]
+                    for reason, sources in find(model.name, name).items():
+                        function.reasons.setdefault(reason, set()).update(sources)
+                        function.direct.add(reason)
 
     def describe(self) -> dict[str, Json]:
         """The tables of each model, as JSON."""
@@ -154,6 +166,16 @@ class Tables:
             for function in self.functions.values():
                 if not function.writes and any(self._call_writes(call, function) for call in _list_calls(function)):
                     function.writes = changed = True
+
+    def _note_changed_records(self) -> None:
+        """Adds the reason of functions that call a method that writes, on records that their caller selects."""
+        for function in self.functions.values():
+            for call in _list_calls(function):
+                sources = _select(call.records, RECORDS_REASON) - {SELF}
+                if call.model not in (None, function.model) and sources and self._call_writes(call, function):
+                    function.reasons.setdefault(RECORDS_REASON, set()).update(sources)
+                    function.direct.add(RECORDS_REASON)
+                    _note_keys(function, RECORDS_REASON, sources)
 
     def _call_writes(self, call: Call, caller: Function) -> bool:
         return any(callee.writes for callee in self.resolve(call, caller.model))

@@ -27,9 +27,13 @@ A reason says why a method can have effects outside the records that a call name
 - `render`: it is a template, or names one
 - `code`: it is run as code, or selects an action that is run
 - `sql`: it becomes part of the text of a statement
+- `credential`: the answer has a token, a key, or a link that opens a record or a service. The sources are fields
+- `read_elsewhere`: the answer has values of other models. The sources are their fields, or `statement` of SQL
+- `guarded`: the method changes users, rights, companies, bank accounts, aliases or settings. The sources are fields
+- `domain`: it determines the fields in a domain, an order or a grouping, or the fields to read, on the own model
 - `domain_elsewhere`, `fields_elsewhere`, `values_elsewhere`: it determines the fields in a domain, the fields to read,
   or the fields to write, on another model
-- `records_elsewhere`: it selects records of another model that are changed
+- `records_elsewhere`: it selects records of another model that are changed, or whose method changes something
 - `path`: it is a path of fields
 - `context`: it determines keys of the context
 - `sender`: it is an author, a sender or a receiver of mail
@@ -45,10 +49,17 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from changed_models import Changed
+from data_flow import FunctionFacts, FunctionNode, analyze_function
+from effect_flow import trace_effects
+from field_sources import Sources
 from model_tables import Tables
-from odoo_sources import read_checkout
+from odoo_sources import ModelClass, read_checkout
+from returned_values import Returned, trace_returned
+from value_flow import NOTHING, Value
 
 
 def main() -> None:
@@ -58,9 +69,35 @@ def main() -> None:
     options = parser.parse_args()
     if not (options.path / "odoo" / "addons").is_dir():
         parser.error(f"{options.path} has no folder odoo/addons")
-    tables = Tables(read_checkout(options.path))
-    for line in render(options.version, tables):
+    for line in render(options.version, read_tables(read_checkout(options.path, analyze))):
         print(line)
+
+
+@dataclass
+class Facts(FunctionFacts):
+    """What the analyses find in one function."""
+
+    returned: Value = NOTHING
+    effects: list = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+
+
+def analyze(node: FunctionNode, parameters: list[str], constants: dict[str, object]) -> Facts:
+    effects = trace_effects(node, parameters, constants)
+    return Facts(
+        **vars(analyze_function(node, parameters, constants)),
+        returned=trace_returned(node, parameters, constants),
+        effects=effects.effects,
+        keys=effects.keys,
+    )
+
+
+def read_tables(classes: list[ModelClass]) -> Tables:
+    tables = Tables(classes)
+    sources = Sources(classes)
+    for find in (Returned(sources).list_reasons, Changed(sources).list_reasons):
+        tables.add_reasons(find)
+    return tables
 
 
 def render(version: str, tables: Tables) -> Iterator[str]:

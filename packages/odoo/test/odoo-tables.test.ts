@@ -34,6 +34,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.branch',
       'library.card',
       'library.contact',
+      'library.desk',
       'library.guest',
       'library.home',
       'library.lending',
@@ -51,7 +52,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(19);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(20);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -98,6 +99,24 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       open_reference: { ref: ['reference'] },
       remind: { sender: ['email_from'] },
       render_cover: { render: ['template'] },
+    });
+  });
+
+  test('have what the answer of a method shows, and which records it changes', () => {
+    const methods = Object.entries(models['library.desk']?.methods ?? {});
+    expect(Object.fromEntries(methods.map(([name, { reasons = {} }]) => [name, reasons]))).toEqual({
+      close_pile: { records_elsewhere: ['pile_ids'] },
+      count_rows: { read_elsewhere: ['statement'] },
+      find_desks: { domain: ['domain'] },
+      find_first: {},
+      find_named: {},
+      list_homes: { read_elsewhere: ['library.home.*'] },
+      list_ids: {},
+      promote: { guarded: ['res.groups.write'] },
+      // Ids of records, and the name of one behind a many2one field.
+      show_home: {},
+      show_link: { credential: ['credential', 'library.desk.access_token'] },
+      show_street: { read_elsewhere: ['library.home.street'] },
     });
   });
 
