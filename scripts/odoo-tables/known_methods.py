@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Prints the methods that `*` stands for in `models` of a policy, from tables of several versions of Odoo.
 
-Usage: known_methods.py 14.json … 19.json > packages/odoo/src/known-methods-data.ts
+Usage: known_methods.py --former known-methods-data.ts 14.json … 19.json > new.ts
 
-The arguments are outputs of read_odoo.py. A method of a model is known if a version defines it on the model or on one
-that it inherits, and if no version has a reason why it reaches more than its records. A reason counts if one of its
-sources is a parameter, a field of the records, or a key of the context that a function of the model, or of a mixin of
-it, uses for it. Keys that only functions of other models use do not count: almost every method would have them, by what
+The arguments are outputs of read_odoo.py, and a former output of this script: a checkout is one state of a version,
+and servers run others. So a method that the former output leaves out stays out, unless review.json has it, and one
+that only the former output has keeps its verdict.
+
+A method of a model is known if a version defines it on the model or on one that it inherits, and if no version has a
+reason why it reaches more than its records. A reason counts if one of its sources is no key of the context, or a key
+that a function of the model, or of a mixin of it, uses for it. Keys that only functions of other models use do not count: almost every method would have them, by what
 sends its mail. review.json overrules the tables in both directions. Each of its rows has been read in the sources.
 
 The output has names only, one model a line:
@@ -44,6 +47,8 @@ REASONS = [
 Json = dict[str, object]
 # Reasons with their sources. A method without reasons is known.
 Reasons = dict[str, set[str]]
+# Methods by model.
+Models = dict[str, dict[str, Reasons]]
 
 
 @dataclass
@@ -69,7 +74,10 @@ class Review:
         names = {f"{model}/{method}", f"*/{method}"}
         if names & self.left_out:
             return {"review": {REVIEW.name}}
-        return {} if names & self.known else reasons
+        return {} if self.knows(model, method) else reasons
+
+    def knows(self, model: str, method: str) -> bool:
+        return bool({f"{model}/{method}", f"*/{method}"} & self.known)
 
 
 class Version:
@@ -131,23 +139,52 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Prints the methods that `*` stands for in a policy.")
     parser.add_argument("--rows", action="store_true", help="print what is left out, for the review")
     parser.add_argument("--review", type=Path, default=REVIEW, help="the reviewed rows; default: review.json")
+    parser.add_argument("--former", type=Path, help="former output, which the new one does not contradict")
     parser.add_argument("tables", type=Path, nargs="+", help="outputs of read_odoo.py")
     options = parser.parse_args()
     review = Review.read(options.review)
     versions = [Version(json.loads(path.read_text(encoding="utf-8")), review) for path in options.tables]
-    models = collect(versions)
+    former = read_former(options.former) if options.former else {}
+    models = collect(versions, former, review)
     for line in render_rows(models) if options.rows else render(versions, models):
         print(line)
 
 
-def collect(versions: Iterable[Version]) -> dict[str, dict[str, Reasons]]:
+def read_former(path: Path) -> Models:
+    """The models of an output of this script. A reason has no sources."""
+    models: Models = {}
+    for line in path.read_text(encoding="utf-8").split("`")[-2].strip().splitlines():
+        name, *words = line.split(" ")
+        reasons: Reasons = {}
+        for word in words:
+            if word.startswith("-"):
+                reasons = {word[1:]: set()}
+            else:
+                models.setdefault(name, {})[word] = reasons
+    return models
+
+
+def _add_former(models: Models, former: Models, review: Review) -> None:
+    for name, methods in former.items():
+        known = models.setdefault(name, {})
+        for method, reasons in methods.items():
+            known.setdefault(method, reasons)
+    every = former.get(CORE_MODEL, {})
+    for name, methods in models.items():
+        for method, reasons in methods.items():
+            if not reasons and not review.knows(name, method):
+                methods[method] = former.get(name, {}).get(method, every.get(method, {}))
+
+
+def collect(versions: Iterable[Version], former: Models, review: Review) -> Models:
     """Methods by model; those of mixins under `base`. Methods with the same verdict as in `base` are left out."""
-    models: dict[str, dict[str, Reasons]] = {CORE_MODEL: {}}
+    models: Models = {CORE_MODEL: {}}
     for version in versions:
         for mixin in sorted(version.mixins):
             _merge(models[CORE_MODEL], version.list_methods(mixin))
         for name in version.methods.keys() - {CORE_MODEL}:
             _merge(models.setdefault(name, {}), version.list_methods(name))
+    _add_former(models, former, review)
     every = models[CORE_MODEL]
     for name, methods in models.items():
         if name != CORE_MODEL:
@@ -159,7 +196,7 @@ def collect(versions: Iterable[Version]) -> dict[str, dict[str, Reasons]]:
     return {name: methods for name, methods in sorted(models.items()) if methods}
 
 
-def render(versions: Iterable[Version], models: dict[str, dict[str, Reasons]]) -> Iterator[str]:
+def render(versions: Iterable[Version], models: Models) -> Iterator[str]:
     names = ", ".join(str(version.name) for version in versions)
     yield "/**"
     yield " * The methods that `*` stands for in `models` of a policy, and those that are left out with a reason. Data, in"
@@ -178,7 +215,7 @@ def render(versions: Iterable[Version], models: dict[str, dict[str, Reasons]]) -
     yield "`;"
 
 
-def render_rows(models: dict[str, dict[str, Reasons]]) -> Iterator[str]:
+def render_rows(models: Models) -> Iterator[str]:
     for name, methods in models.items():
         for method, reasons in sorted(methods.items()):
             if reasons:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from field_sources import PLAIN_FIELDS, PLAIN_MODELS, Shown, Sources
 from odoo_sources import Method
-from value_flow import NOTHING, CallStep, FunctionNode, Value, _extend, _is_env, _name_of, _Trace
+from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _extend, _is_env, _name_of, _Trace
 
 # Names of fields, functions and system parameters that hold, make or sign what opens a record or a service.
 CREDENTIAL = re.compile(
@@ -62,11 +62,12 @@ DEPTH_MAX = 12
 
 
 def trace_returned(node: FunctionNode, parameters: list[str], constants: dict[str, object]) -> Value:
-    """The paths of what the function returns."""
+    """The paths of what the function returns, and of what a private one adds to its arguments."""
     trace = _ReturnTrace(node, parameters, constants)
-    return trace._join(
-        child.value for child in trace.nodes if isinstance(child, (ast.Return, ast.Yield, ast.YieldFrom))
-    )
+    returned = [child.value for child in trace.nodes if isinstance(child, (ast.Return, ast.Yield, ast.YieldFrom))]
+    if node.name.startswith("_"):
+        returned += [value for name in parameters for value in trace.bound.get(name, ())]
+    return trace._join(returned)
 
 
 def is_credential(name: str) -> bool:
@@ -83,9 +84,19 @@ class _ReturnTrace(_Trace):
                         self.bound.setdefault(root, []).append(node.value)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 root = _find_root(node.func.value)
-                if root is not None and node.func.attr in ("append", "extend", "update", "insert", "add"):
+                if root is not None and node.func.attr in MUTATIONS:
                     self.bound.setdefault(root, []).extend(node.args)
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                self._bind_filled(node.value)
         super()._propagate()
+
+    def _bind_filled(self, call: ast.Call) -> None:
+        """Binds the arguments of a private method that is called for what it adds to them."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr.startswith("_"):
+            result = ast.Call(func=call.func, args=[], keywords=[])
+            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+                if isinstance(argument, ast.Name):
+                    self.bound.setdefault(argument.id, []).append(result)
 
     def value(self, node: ast.expr | None) -> Value:
         if isinstance(node, ast.Dict):

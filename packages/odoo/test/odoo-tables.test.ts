@@ -35,6 +35,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.card',
       'library.contact',
       'library.desk',
+      'library.desk.removal',
       'library.guest',
       'library.home',
       'library.lending',
@@ -52,7 +53,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(20);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(21);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -107,6 +108,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
     expect(Object.fromEntries(methods.map(([name, { reasons = {} }]) => [name, reasons]))).toEqual({
       close_pile: { records_elsewhere: ['pile_ids'] },
       count_rows: { read_elsewhere: ['statement'] },
+      fill_homes: { read_elsewhere: ['library.home.street'] },
       find_desks: { domain: ['domain'] },
       find_first: {},
       find_named: {},
@@ -118,6 +120,11 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       show_link: { credential: ['credential', 'library.desk.access_token'] },
       show_street: { read_elsewhere: ['library.home.street'] },
     });
+    expect(models['library.desk.removal']?.methods).toMatchObject({
+      remove: { reasons: { records_elsewhere: ['library.desk.unlink'] } },
+      close: { parameters: [] },
+    });
+    expect(models['library.desk.removal']?.methods?.['close']).not.toHaveProperty('reasons');
   });
 
   test('have the context keys that write while records are read', () => {
@@ -160,7 +167,11 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
     const NOTHING: Review = { context: [], known: [], left_out: [] };
 
     /** The line of each model. */
-    function list(versions: string[], review: Partial<Review> = {}): Record<string, string> {
+    function list(
+      versions: string[],
+      review: Partial<Review> = {},
+      options: string[] = [],
+    ): Record<string, string> {
       const place = makeFolder();
       const files = versions.map((text, index) => {
         const file = join(place, `${index}.json`);
@@ -169,7 +180,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       });
       const reviewFile = join(place, 'review.json');
       writeFileSync(reviewFile, JSON.stringify({ ...NOTHING, ...review }));
-      const args = ['-B', `${folder}known_methods.py`, '--review', reviewFile, ...files];
+      const args = ['-B', `${folder}known_methods.py`, '--review', reviewFile, ...options, ...files];
       const printed = execFileSync('python3', args, { encoding: 'utf8' });
       const lines = printed.split('`\n')[1]?.split('\n`')[0]?.split('\n') ?? [];
       return Object.fromEntries(lines.map((line) => [line.split(' ')[0], line.slice(line.indexOf(' ') + 1)]));
@@ -208,6 +219,19 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       expect(list([print({ ...mixin, ...heirs })])).toEqual({ base: 'post -model send' });
       const { 'd.model': _, ...few } = heirs;
       expect(list([print({ ...mixin, ...few })])).not.toHaveProperty('base');
+    });
+
+    test('are not among those that a former output leaves out, and keep what only that output has', () => {
+      const former = join(makeFolder(), 'former.ts');
+      const lines = 'library.book count_quoted -sudo lend_named\nlibrary.gone read_all -ref show\n';
+      writeFileSync(former, `/** Data. */\nexport const KNOWN_METHODS = \`\n${lines}\`;\n`);
+      const found = list([output], {}, ['--former', former]);
+      expect(found['library.book']).toMatch(/^count_quoted list_named_loans .* -sudo lend_named open_page /);
+      expect(found['library.gone']).toBe('read_all -ref show');
+      const known = [{ models: ['library.book'], methods: ['lend_named'] }];
+      expect(list([output], { known }, ['--former', former])['library.book']).toMatch(
+        /^count_quoted lend_named list_named_loans -/,
+      );
     });
 
     test('follow the review in both directions, and its harmless keys of the context', () => {

@@ -14,6 +14,10 @@ export const SENSITIVE_RULES = {
     reason: 'can change who signs in, and with which rights',
     meaning: 'Changes who signs in: creates users, sets their groups or passwords, or invites them.',
   },
+  money: {
+    reason: 'can change where money goes',
+    meaning: 'Moves money: creates or trusts bank accounts of others, or captures and refunds payments.',
+  },
   code: {
     reason: 'can run code, or change what code runs',
     meaning:
@@ -306,6 +310,13 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   },
   {
     rule: 'sign_in',
+    models: ['hr.departure.wizard'],
+    methods: 'writes',
+    why: 'archives employees and takes rights from their users',
+    versions: '14 to 19',
+  },
+  {
+    rule: 'sign_in',
     models: [
       'res.users.role*',
       'wizard.create.role.from.user',
@@ -323,6 +334,22 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     methods: ['*create_user*'],
     why: 'creates users from other records: from employees, with their work addresses as logins',
     versions: '14 to 19, any module',
+  },
+
+  // Bank accounts and payments.
+  {
+    rule: 'money',
+    models: ['account.journal', 'hr.employee'],
+    methods: ['set_bank_account', 'action_open_topup_wizard', 'action_toggle_primary_bank_account_trust'],
+    why: 'creates a bank account, or lets payments go to it',
+    versions: '14 to 19; trust of employees 19',
+  },
+  {
+    rule: 'money',
+    models: ['hr.bank.account.allocation.wizard*', 'payment.refund.wizard', 'payment.capture.wizard'],
+    methods: 'writes',
+    why: 'forms that trust bank accounts of employees, or refund and capture payments that they name',
+    versions: '15 to 19; bank accounts 19',
   },
 
   // Methods that return or set credentials.
@@ -347,8 +374,15 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   {
     rule: 'credentials',
     models: ALL,
-    methods: ['get_portal_url', 'get_access_action', 'preview_*', 'action_preview_*'],
-    why: 'returns the address of a document with the token that opens it',
+    methods: [
+      'get_portal_url',
+      'get_access_action',
+      'preview_*',
+      'action_preview_*',
+      'action_customer_preview',
+      'google_map_img',
+    ],
+    why: 'returns the address of a document with the token that opens it, or of a map with the key of the service',
     versions: '14 to 19',
   },
 
@@ -495,6 +529,8 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
       'web_editor.assets',
       'html_editor.assets',
       'website.assets',
+      'website.robots',
+      'website.custom_blocked_third_party_domains',
     ],
     methods: 'writes',
     why: 'scripts in the head and foot of every page, in menus and in snippets; where pages lead; what themes copy there',
@@ -513,6 +549,13 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     methods: 'writes',
     why: 'Python in a field',
     versions: '14 to 19',
+  },
+  {
+    rule: 'code',
+    models: ['server.action.history.wizard'],
+    methods: 'writes',
+    why: 'brings back former code of a server action',
+    versions: '19',
   },
   {
     rule: 'code',
@@ -621,6 +664,13 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     methods: 'writes',
     why: 'values in any model: defaults, properties, translations (of views and templates too), records that mail creates',
     versions: '14 to 19; `ir.property` to 17; `ir.translation` 14, 15',
+  },
+  {
+    rule: 'rights',
+    models: ['hr.recruitment.source'],
+    methods: ['create_alias', 'create_and_get_alias'],
+    why: 'creates an address whose mail creates applicants',
+    versions: '14 to 19',
   },
   {
     rule: 'rights',

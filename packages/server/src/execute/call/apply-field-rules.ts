@@ -178,9 +178,7 @@ function refuse(denied: Denied): Reply {
 }
 
 type Denied = Extract<FieldsDecision, { kind: 'denied' }>;
-type Decided =
-  | Denied
-  | { kind: 'allowed'; lacking: readonly Lacking[]; sets: readonly SetArgument[] };
+type Decided = Denied | { kind: 'allowed'; lacking: readonly Lacking[]; sets: readonly SetArgument[] };
 
 /** Listing the fields in this many bytes takes some milliseconds. */
 const SLICE_BYTES = 16 * 1024;
