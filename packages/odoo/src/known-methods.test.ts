@@ -47,6 +47,8 @@ const BUSINESS: Record<string, readonly string[]> = {
   'sale.advance.payment.inv': ['create_invoices'],
   'sale.order': ['action_confirm', 'action_cancel', 'action_draft', 'action_quotation_send', 'message_post'],
   'stock.picking': ['action_confirm', 'action_assign', 'button_validate', 'action_cancel'],
+  'product.pricelist': ['get_product_price'],
+  'stock.backorder.confirmation': ['process', 'process_cancel_backorder'],
   'stock.quant': ['action_apply_inventory'],
   'stock.return.picking': ['create_returns'],
 };
@@ -60,6 +62,7 @@ const REACHING: readonly (readonly [model: string, method: string])[] = [
   ['mail.message', 'mark_all_as_read'],
   ['pos.order', 'search_paid_order_ids'],
   ['product.product', 'get_product_info_pos'],
+  ['mail.activity', 'unlink_w_meeting'],
   ['hr.employee', 'get_avatar_card_data'],
   ['hr.employee', 'get_barcodes_and_pin_hashed'],
   ['res.currency', 'get_currencies_for_spreadsheet'],
@@ -115,6 +118,42 @@ describe('are not known', () => {
   ])('methods that reach more than their records: %s %s', (model, method, reason) => {
     expect(findUnknown(model, method)).toEqual(reason);
   });
+});
+
+const CREDENTIAL = 'returns tokens, keys, or links that open a record or a service';
+const READ_ELSEWHERE = 'returns values of records of other models';
+const GUARDED = 'changes users, rights, companies, bank accounts, mail aliases or settings';
+const DOMAIN = 'searches, sorts or groups by fields that the call names';
+const REMOVAL = 'changes records of another model that the call selects';
+
+test.each([
+  ['project.project', 'action_customer_preview', CREDENTIAL],
+  ['project.task', 'action_project_sharing_open_subtasks', CREDENTIAL],
+  ['survey.survey', 'action_start_survey', CREDENTIAL],
+  ['survey.user_input', 'action_print_answers', CREDENTIAL],
+  ['res.partner', 'google_map_img', CREDENTIAL],
+  ['res.company', 'google_map_img', CREDENTIAL],
+  ['x_fleet.contract', 'get_portal_url', CREDENTIAL],
+  ['x_fleet.contract', 'message_get_followers', READ_ELSEWHERE],
+  ['crm.lead', 'message_get_followers', READ_ELSEWHERE],
+  ['mail.channel', 'channel_fetch_preview', READ_ELSEWHERE],
+  ['res.partner', 'im_search', READ_ELSEWHERE],
+  ['pos.session', 'get_closing_control_data', READ_ELSEWHERE],
+  ['pos.config', 'get_limited_partners_loading', READ_ELSEWHERE],
+  ['project.project', 'get_panel_data', READ_ELSEWHERE],
+  ['project.project', 'get_milestones', READ_ELSEWHERE],
+  ['sale.order.line', 'read_converted', READ_ELSEWHERE],
+  ['account.journal', 'get_bar_graph_datas', READ_ELSEWHERE],
+  ['im_livechat.report.channel', 'action_open_discuss_channel_view', DOMAIN],
+  ['mailing.mailing', 'action_fetch_favorites', DOMAIN],
+  ['account.journal', 'set_bank_account', GUARDED],
+  ['hr.employee', 'action_toggle_primary_bank_account_trust', GUARDED],
+  ['hr.recruitment.source', 'create_alias', GUARDED],
+  ['portal.wizard.user', 'action_grant_access', GUARDED],
+  ['hr.employee.delete.wizard', 'action_confirm_delete', REMOVAL],
+  ['stock.package', 'action_add_to_picking', REMOVAL],
+])('`*` does not stand for %s %s', (model, method, reason) => {
+  expect(findUnknown(model, method)).toBe(reason);
 });
 
 test('the list of a model says of each method what a look-up says', () => {
