@@ -43,7 +43,7 @@ interface Place {
   /** The type of the field that led to the model; null: it is the call's own model. */
   via: string | null;
   /** The field that led here, if the server does not describe it. */
-  unknown?: UnknownField;
+  unknown?: UnknownField | null;
 }
 
 const ID = 'id';
