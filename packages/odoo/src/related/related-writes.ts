@@ -32,6 +32,7 @@ import { listContextWrites } from './related-context.ts';
 import {
   ALL,
   type Allows,
+  ANY_MODEL,
   type Found,
   RelatedFindings,
   type RelatedWrite,
@@ -403,12 +404,14 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /**
-   * Whether a field without a type may change something unknown. A default can belong to another model: the table
-   * applies to it, and its links change nothing else.
+   * Whether a field without a type may change something unknown. A default that is no field of the model applies to
+   * records of other models that the method creates. There, a link can take a record away from another one.
    */
   #isUnknown({ place, owner, named, listed }: FoundField, command: number | null): boolean {
     const isPassed =
-      place === 'context' ? listed !== null || isLink(command) : place === 'perhaps' || command === CLEAR;
+      place === 'context'
+        ? listed !== null || (isLink(command) && this.#findings.allows(ANY_MODEL, 'write'))
+        : place === 'perhaps' || command === CLEAR;
     if (isPassed) return false;
     return this.#findings.stop({ unknown: this.#decode(named), of: place === 'context' ? null : owner });
   }
