@@ -501,6 +501,18 @@ describe('a field that Odoo also writes to the contact of the record', () => {
   });
 
   test.each([
+    // Methods that change another model, whatever their arguments.
+    ['hr.departure.wizard/action_register_departure', '[[1]]', '{}', ['res.users/write']],
+    [
+      'hr.employee/action_toggle_primary_bank_account_trust',
+      '[]',
+      '{"ids": [1]}',
+      ['res.partner.bank/write'],
+    ],
+    ['x.custom/action_register_departure', '[[1]]', '{}', []],
+    // A record of this model is a bank account.
+    ['account.setup.bank.manual.config/create', '[{"acc_number": "1"}]', '{}', ['res.partner.bank/create']],
+    ['account.setup.bank.manual.config/default_get', '[["acc_number"]]', '{}', []],
     // Fields that a method sets without a value of the call.
     ['lunch.supplier/action_archive', '[[1]]', '{}', ['ir.cron/write']],
     ['lunch.supplier/toggle_active', '[[1]]', '{}', ['ir.cron/write']],

@@ -22,7 +22,7 @@ import { isWriteMethod } from '../methods.ts';
 import { findMember, MEMBER_NAMES } from '../sensitive/member-names.ts';
 import { DEFAULT, makeNameFilter } from '../sensitive/name-filter.ts';
 import { SENSITIVE_ARGUMENTS, type SensitiveMember } from '../sensitive/sensitive-members.ts';
-import { couldBeWritten } from '../sensitive/written-models.ts';
+import { couldBeWritten, nameMethod } from '../sensitive/written-models.ts';
 import type { LearntTypes } from '../values/field-types.ts';
 import { ATTACHMENT_ARGUMENT, ATTACHMENTS, listAttachmentArguments } from './attachment-arguments.ts';
 import { findInColumns } from './load-columns.ts';
@@ -166,7 +166,7 @@ class Search implements CommandVisitor<FoundField> {
     this.#values = values.filter((value) => !skipped.includes(value) && !contexts.includes(value));
     if (this.#findAttachments(call)) return;
     if (this.#method === 'copy') this.#fields.checkCopied(this.#model);
-    for (const field of listSetFields(this.#method))
+    for (const field of [nameMethod(this.#method), ...listSetFields(this.#method)])
       this.#fields.checkWritten(field, this.#model, { isNew: false, isOwn: false });
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
     for (const value of call.positional) {

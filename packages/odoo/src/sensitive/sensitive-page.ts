@@ -95,6 +95,7 @@ the sources of Odoo Community 14 to 19 ([policies.md](policies.md#fields-that-ch
 - Fields marked \`linked\` have the effect on existing records, and on a new one only if the call can link it to the other
   record: \`email_from\` of a lead with \`partner_id\`.
 - In values within values, any new record counts as linked.
+- A name with \`()\` is a method that makes the change, whatever its arguments are.
 - In the context, \`default_x\` counts as field \`x\` of the model of the call.
 
 | needs | model | of records | fields |
