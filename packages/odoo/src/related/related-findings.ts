@@ -44,8 +44,8 @@ export const ALL = CREATE | WRITE | UNLINK;
 const METHODS: readonly RelatedMethod[] = ['create', 'write', 'unlink', 'read'];
 
 /**
- * Stands for the model of a record whose model cannot be determined. Only a policy that allows the method for all models
- * allows it.
+ * Stands for the model of a record whose model cannot be determined. Only a policy that allows the method for all
+ * models allows it.
  */
 export const ANY_MODEL = '*';
 /** Maximum number of further changes that are named at once. */

@@ -169,7 +169,8 @@ class Search implements CommandVisitor<FoundField> {
     for (const field of [nameMethod(this.#method), ...listSetFields(this.#method)])
       this.#fields.checkWritten(field, this.#model, { isNew: false, isOwn: false });
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
-    for (const value of call.positional) {
+    for (const [position, value] of call.positional.entries()) {
+      if (this.#findInArgument(position, value)) return;
       if (!skipped.includes(value) && this.#findIn(value, this.#model, place)) return;
     }
     for (const { name, value } of call.named) {
@@ -261,13 +262,18 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /** Whether the argument itself, whatever its value, needs a method that is not allowed. */
-  #findInArgument(name: string, value: JsonSpan): boolean {
+  #findInArgument(place: string | number, value: JsonSpan): boolean {
     const row = SENSITIVE_ARGUMENTS.find(
-      ({ names, methods }) => names.includes(name) && this.#method.startsWith(methods),
+      ({ names, position, methods }) =>
+        (position === place || names.some((name) => name === place)) && this.#method.startsWith(methods),
     );
     if (row === undefined || isOmitted(this.#bytes, value) || this.#findings.allows(row.model, row.method))
       return false;
-    return this.#findings.deny({ member: name, model: row.model, method: row.method });
+    return this.#findings.deny({
+      member: row.names.find((name) => name === place) ?? row.names[0]!,
+      model: row.model,
+      method: row.method,
+    });
   }
 
   /** Named arguments of `activity_schedule` are values of the new activity, which belongs to a record of the call. */

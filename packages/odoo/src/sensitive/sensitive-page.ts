@@ -113,9 +113,9 @@ ${SENSITIVE_CONTEXT.map(renderContextMember).join('\n')}
 
 ## Arguments
 
-With these named arguments, a method writes in the name of somebody else, or to another record. A call with one of them
-needs a policy that names the model and method of the third column, both without \`*\`. Null, false and \`""\` count as
-omitted.
+With these named arguments, a method writes in the name of somebody else, to another record, or assigns an activity. A
+call with one of them needs a policy that allows the method of the model in the third column. If that method is on the
+list above, the policy must name both without \`*\`. Null, false and \`""\` count as omitted.
 
 | arguments | of methods | needs | why |
 |---|---|---|---|
