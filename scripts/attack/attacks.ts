@@ -189,6 +189,38 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'a link in a default takes a record away from another one',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    allowed: [['create', 'crm.lead', [{ name: 'attack' }], { context: { default_type: 'lead' } }]],
+    refused: [
+      ['create', 'crm.lead', [{ name: 'attack' }], { context: { default_bank_ids: [[4, 1]] } }],
+      ['action_set_lost', 'crm.lead', [[1]], { context: { default_bank_account_ids: [1] } }],
+    ],
+  },
+  {
+    name: 'methods of wizards and employees change users, bank accounts and aliases',
+    policy: { models: { 'hr.*': ['*'], 'account.setup.bank.manual.config': ['*'] } },
+    needs: 'hr.recruitment.source',
+    allowed: [['search_read', 'hr.employee', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['action_toggle_primary_bank_account_trust', 'hr.employee', [[1]]],
+      ['action_register_departure', 'hr.departure.wizard', [[1]]],
+      ['create_alias', 'hr.recruitment.source', [[1]]],
+      ['create', 'account.setup.bank.manual.config', [{ acc_number: 'attack' }]],
+    ],
+  },
+  {
+    name: 'an activity is assigned to a user',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.activity',
+    refused: [
+      ['activity_schedule', 'res.partner', [[1]], { summary: 'attack', user_id: 2 }],
+      ['activity_schedule', 'res.partner', [[1]], { summary: 'attack', context: { default_user_id: 2 } }],
+      ['activity_reschedule', 'res.partner', [[1], [], false, false, 2]],
+    ],
+  },
+  {
     name: 'members lead to users, actions, models and access rights',
     policy: {
       models: { 'web_tour.tour': ['*'], 'spreadsheet.dashboard': ['*'], 'report.paperformat': ['*'] },
