@@ -47,6 +47,8 @@ test.each([
   ['crm.lead', 'activity_schedule', ['mail.activity/create']],
   ['crm.lead', 'activity_feedback', ['mail.activity/write', 'mail.activity/unlink']],
   ['crm.lead', 'message_post', ['mail.message/create']],
+  ['crm.lead', 'message_subscribe', ['mail.followers/create', 'mail.followers/write']],
+  ['crm.lead', 'message_unsubscribe', ['mail.followers/unlink']],
   ['calendar.event', 'action_mass_deletion', ['unlink']],
   ['calendar.filters', 'unlink_from_partner_id', ['unlink']],
   ['calendar.event', 'change_attendee_status', ['calendar.attendee/write']],

@@ -39,6 +39,8 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   // Methods that change records of other models.
   ['message_post', ['mail.message/create']],
   ['message_notify', ['mail.message/create']],
+  ['message_subscribe', ['mail.followers/create', 'mail.followers/write']],
+  ['message_unsubscribe', ['mail.followers/unlink']],
   ['change_attendee_status', ['calendar.attendee/write']],
   ['unlink_w_meeting', ['unlink', 'calendar.event/unlink']],
   ['activity_schedule', ['mail.activity/create']],
