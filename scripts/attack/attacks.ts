@@ -189,6 +189,38 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'a link in a default takes a record away from another one',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    allowed: [['create', 'crm.lead', [{ name: 'attack' }], { context: { default_type: 'lead' } }]],
+    refused: [
+      ['create', 'crm.lead', [{ name: 'attack' }], { context: { default_bank_ids: [[4, 1]] } }],
+      ['action_set_lost', 'crm.lead', [[1]], { context: { default_bank_account_ids: [1] } }],
+    ],
+  },
+  {
+    name: 'methods of wizards and employees change users, bank accounts and aliases',
+    policy: { models: { 'hr.*': ['*'], 'account.setup.bank.manual.config': ['*'] } },
+    needs: 'hr.recruitment.source',
+    allowed: [['search_read', 'hr.employee', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['action_toggle_primary_bank_account_trust', 'hr.employee', [[1]]],
+      ['action_register_departure', 'hr.departure.wizard', [[1]]],
+      ['create_alias', 'hr.recruitment.source', [[1]]],
+      ['create', 'account.setup.bank.manual.config', [{ acc_number: 'attack' }]],
+    ],
+  },
+  {
+    name: 'an activity is assigned to a user',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.activity',
+    refused: [
+      ['activity_schedule', 'res.partner', [[1]], { summary: 'attack', user_id: 2 }],
+      ['activity_schedule', 'res.partner', [[1]], { summary: 'attack', context: { default_user_id: 2 } }],
+      ['activity_reschedule', 'res.partner', [[1], [], false, false, 2]],
+    ],
+  },
+  {
     name: 'members lead to users, actions, models and access rights',
     policy: {
       models: { 'web_tour.tour': ['*'], 'spreadsheet.dashboard': ['*'], 'report.paperformat': ['*'] },
@@ -962,6 +994,10 @@ export const ATTACKS: readonly Attack[] = [
     run: attackApprovals,
   },
   {
+    name: 'methods that take values write without an approval',
+    run: attackSetters,
+  },
+  {
     name: 'default_get returns what was not asked',
     async run({ limit }) {
       const call = await limit({
@@ -1003,6 +1039,38 @@ async function attackApprovals({ odoo, limit, version }: Target): Promise<string
   }
   const { error } = await call('read', 'res.partner', [[id], ['name']]);
   return error === undefined ? null : `refused, though its policy allows it: ${error.message}`;
+}
+
+/** Methods of business logic that write values of the call, or delete its records. */
+async function attackSetters({ has, limit }: Target): Promise<string | null> {
+  const call = await limit({ models: { '*': ['*'] }, approve: { '*': ['create', 'write', 'unlink'] } });
+  const calls: readonly Call[] = [
+    ['set_moves_checked', 'account.move', [[1], true]],
+    ['action_mass_deletion', 'calendar.event', [[1], 'all_events']],
+    ['unlink_from_partner_id', 'calendar.filters', [3]],
+    ['change_attendee_status', 'calendar.event', [[1], 'declined', 'self_only']],
+    ['assign_partner', 'crm.lead', [[1], 3]],
+    ['action_set_lost', 'crm.lead', [[1]], { name: 'attack' }],
+    ['action_set_periodicity', 'digest.digest', [[1], 'weekly']],
+    ['action_confirm', 'event.booth', [[1], { name: 'attack' }]],
+    ['create_driver_history', 'fleet.vehicle', [[1], { driver_id: 3 }]],
+    ['create_or_replace', 'ir.filters', [{ name: 'attack', model_id: 'res.partner' }]],
+    ['create_from_template', 'loyalty.program', ['gift_card']],
+    ['update_quantity', 'lunch.order', [[1], 1]],
+    ['set_state', 'mrp.workorder', [[1], 'progress']],
+    ['post_closing_cash_details', 'pos.session', [[1], 1]],
+    ['update_address', 'res.partner', [[1], { street: 'attack' }]],
+    ['sync_from_ui', 'restaurant.floor', ['attack', 'red', 1]],
+  ];
+  const found: string[] = [];
+  for (const each of calls) {
+    if (!(await has(each[1]))) continue;
+    const { error } = await make(call, each);
+    // A method that only other versions have can be left out of `*`.
+    if (error?.data.type !== 'approval_required' && !isDenied(error))
+      found.push(`${print(each)}: ${error?.message ?? 'it ran'}`);
+  }
+  return found.length === 0 ? null : found.join('\n         ');
 }
 
 /** Sends an OR of one denied path and many harmless paths, each into another model. */

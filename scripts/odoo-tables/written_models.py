@@ -11,6 +11,9 @@ Each PATH is a checkout, as for read_odoo.py. A field is found if it has
   changes other records then; also what is called on the records that the field leads to
 - a place in `_track_template`, by which Odoo sends a template when the field changes
 
+A public method is found too, under its name with `()`, by what it changes itself. `called` of review.json says which of
+its targets need an entry.
+
 A field has the targets of the fields that it changes in turn, such as `manager_id` of a department those of `parent_id`
 of its employees. Targets are a model with `create`, `write` or `unlink`. Mail counts as `create` of `mail.mail`, and
 new followers as `write` of `mail.followers`.
@@ -65,6 +68,9 @@ TELLING = {
 # How the value of a field is copied into the other record itself.
 DIRECT = ("related", "inverse")
 MAIL = ("mail.mail", "create")
+# The end of the name under which a method is listed among the fields.
+CALL = "()"
+REFUSED_DECORATORS = {"private", "property", "lazy_property", "cached_property", "setter"}
 FOLLOWER = ("mail.followers", "write")
 
 
@@ -127,6 +133,19 @@ class Finder:
         for method in self.sources.methods_of(model, "_track_template"):
             for key in method.facts.returned_keys & fields.keys():
                 self._add(model, key, Hit(*MAIL, "", "", "track"))
+        for method in self.list_public(model):
+            for _, hit in self._follow(model, method, CALL):
+                self._add(model, method + CALL, hit)
+
+    def list_public(self, model: str) -> list[str]:
+        """The methods that a call can name, besides those of the ORM."""
+        found: list[str] = []
+        core = self.sources.models[CORE_MODEL].methods if CORE_MODEL in self.sources.models else {}
+        for name in {each for known in self.sources.ancestors[model] for each in self.sources.models[known].methods}:
+            decorators = {each for method in self.sources.methods_of(model, name) for each in method.decorators}
+            if not name.startswith(("_", "<")) and name not in core and not decorators & REFUSED_DECORATORS:
+                found.append(name)
+        return sorted(found)
 
     def _add(self, model: str, name: str, hit: Hit) -> None:
         self.hits.setdefault((model, name), set()).add(hit)
@@ -232,12 +251,14 @@ class Finder:
         while changed:
             changed = False
             for (model, name), hits in closed.items():
+                if name.endswith(CALL):
+                    continue
                 found = {each for hit in hits if hit.model == model for each in self._pass_on(hit, closed, True)} - hits
                 changed |= bool(found)
                 hits |= found
         own = {key: set(hits) for key, hits in closed.items()}
         for (model, name), hits in closed.items():
-            others = [hit for hit in own[model, name] if hit.model != model]
+            others = [hit for hit in own[model, name] if hit.model != model and not name.endswith(CALL)]
             hits.update(each for hit in others for each in self._pass_on(hit, own, False))
         return closed
 
@@ -283,6 +304,8 @@ class Review:
 
     # Targets that need an entry in a policy, with the fields that need it.
     needed: list[dict]
+    # Targets of methods that need an entry.
+    called: list[dict]
     # Fields that need no entry: patterns of models, with fields and targets unless all count.
     sources: list[dict]
     # Fields by which a new record gets a link, by model and link, besides those that the link is computed from.
@@ -295,6 +318,7 @@ class Review:
         rows = json.loads(path.read_text(encoding="utf-8"))["targets"]
         return Review(
             rows["needed"],
+            rows["called"],
             rows["sources"],
             {(row["model"], row["link"]): row["by"] for row in rows["links"]},
             {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
@@ -302,7 +326,8 @@ class Review:
 
     def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
         """The target that needs an entry in a policy; None: no target does."""
-        row = next((row for row in self.needed if _is_needed(row, hit)), None)
+        rows = self.called if name.endswith(CALL) else self.needed
+        row = next((row for row in rows if _is_needed(row, hit)), None)
         if row is None:
             return None
         target = tuple(row["as"].split("/")) if "as" in row else (hit.model, hit.method)
@@ -365,9 +390,11 @@ class Table:
             for hit in hits:
                 if hit.model != model:
                     needed = self.review.check(model, name, hit)
+                    if needed is None and name.endswith(CALL):
+                        continue
                     rows = self.left_out if needed is None else self.rows
                     row = rows.setdefault((model, name), {}).setdefault(needed or (hit.model, hit.method), Row())
-                    links = finder.list_links(model, hit.link)
+                    links = None if name.endswith(CALL) else finder.list_links(model, hit.link)
                     further = self.review.links.get((model, hit.link), ())
                     row.add(version, hit, None if links is None else links.union(further))
 

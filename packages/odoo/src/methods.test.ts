@@ -45,6 +45,16 @@ describe('a read-only method', () => {
     expect(isReadOnlyMethod('context_get', 'x.custom')).toBe(false);
     expect(isReadOnlyMethod('context_get')).toBe(false);
   });
+
+  test.each([
+    ['website.route', 'name_search'],
+    ['website.route', 'web_name_search'],
+    ['iap.account', 'web_read'],
+  ])('is none on a model where it writes: %s %s', (model, method) => {
+    expect(isReadOnlyMethod(method, model)).toBe(false);
+    expect(isReadOnlyMethod('search_read', model)).toBe(true);
+    expect(isReadOnlyMethod(method, 'sale.order')).toBe(true);
+  });
 });
 
 test('the kind of an action is read, write or other', () => {

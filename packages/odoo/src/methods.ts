@@ -44,6 +44,12 @@ const READ_ONLY_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new
   ['res.users', new Set(['context_get', 'has_group'])],
 ]);
 
+/** Read-only methods that write on a single model (docs/odoo-facts.md#reads-that-write). */
+const WRITING_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['iap.account', new Set(['web_read'])],
+  ['website.route', new Set(['name_search', 'web_name_search'])],
+]);
+
 /**
  * Methods of every model that are known to write only to that model (docs/odoo-facts.md#parameters). The list need not
  * be complete.
@@ -72,6 +78,7 @@ const LIMIT_REFUSING_METHODS: ReadonlySet<string> = new Set(['write', 'unlink', 
 
 /** True only if the method is known to be read-only. Such a call may be sent again. */
 export function isReadOnlyMethod(method: string, model?: string): boolean {
+  if (model !== undefined && WRITING_METHODS_OF_MODEL.get(model)?.has(method) === true) return false;
   if (READ_ONLY_METHODS.has(method)) return true;
   return model !== undefined && READ_ONLY_METHODS_OF_MODEL.get(model)?.has(method) === true;
 }

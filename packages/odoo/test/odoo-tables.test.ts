@@ -49,11 +49,12 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.shelf',
       'library.sorted',
       'library.sorted.volume',
+      'library.stamp',
       'library.team',
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(21);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(22);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -328,7 +329,7 @@ describe.skipIf(!hasCommand('python3'))(
       review: object = {},
     ): Record<'rows' | 'leftOut' | 'heirs', string[]> {
       const file = join(makeFolder(), 'review.json');
-      const targets = { needed, sources: [], links: [], harmless: [], ...review };
+      const targets = { needed, called: [], sources: [], links: [], harmless: [], ...review };
       writeFileSync(file, JSON.stringify({ targets }));
       const args = ['-B', `${folder}written_models.py`, '--review', file, `18=${folder}fixture`];
       const printed = execFileSync('python3', args, { encoding: 'utf8' });
@@ -388,6 +389,19 @@ describe.skipIf(!hasCommand('python3'))(
       );
     });
 
+    test('has methods, by what they change themselves', () => {
+      const called = { called: [TARGETS] };
+      expect(ofModel(list([], called).rows, 'library.stamp')).toEqual([
+        'log()=library.log/create',
+        'print_card()=library.card/write',
+      ]);
+      expect(list([TARGETS]).rows.join()).not.toContain('()');
+      const sources = [{ models: ['*'], fields: ['log()'] }];
+      expect(ofModel(list([], { ...called, sources }).rows, 'library.stamp')).toEqual([
+        'print_card()=library.card/write',
+      ]);
+    });
+
     test('lists the targets that are left out, and models that have what another one has', () => {
       const { leftOut, heirs } = list([SENT]);
       expect(leftOut).toEqual(expect.arrayContaining(['library.log/create', 'res.groups/write']));
@@ -399,6 +413,35 @@ describe.skipIf(!hasCommand('python3'))(
         'library.guest inherits library.member',
         'library.reader delegates library.contact',
       ]);
+    });
+  },
+);
+
+describe.skipIf(!hasCommand('python3'))(
+  'the table of methods that write values of their caller (skipped where python3 is not installed)',
+  () => {
+    function list(...review: object[]): string[] {
+      const file = join(makeFolder(), 'review.json');
+      writeFileSync(file, JSON.stringify({ written_methods: review }));
+      const args = ['-B', `${folder}written_methods.py`, '--review', file, `18=${folder}fixture`];
+      const printed = execFileSync('python3', args, { encoding: 'utf8' });
+      const line = printed.split('\n').find((each) => each.startsWith('library.stamp '));
+      return line?.split(' ').slice(1) ?? [];
+    }
+
+    test('has what a value of a parameter becomes, also in methods that are called', () => {
+      expect(list()).toEqual([
+        'add=create',
+        'confirm?=write',
+        'log=library.log/create',
+        'set_color=write',
+        'update_details=write',
+      ]);
+    });
+
+    test('follows the review', () => {
+      const review = [{ models: ['library.log'] }, { methods: ['add', 'set_*'] }];
+      expect(list(...review)).toEqual(['confirm?=write', 'update_details=write']);
     });
   },
 );

@@ -6,6 +6,7 @@ import type { ContextDefaults, DataRoute, FieldRule } from '@erp-proxy/contract'
 import { findUnknown, isReadingMember, type RecordCount } from '@erp-proxy/odoo';
 import type { FieldUses } from '@erp-proxy/odoo/fields';
 import {
+  ANY_MODEL,
   NOTHING_LEARNT,
   type RelatedMethod,
   type RelatedRead,
@@ -166,11 +167,12 @@ export function decideRelatedApproval(
   learnt: LearntTypes,
 ): string | null {
   if (approve.length === 0) return null;
-  const decide = (model: string, method: string) => findApproval(approve, model, method);
+  const decide = (model: string, method: string) =>
+    model === ANY_MODEL ? findAnyApproval(approve, method) : findApproval(approve, model, method);
   const { found } = findRelatedWrites((model, method) => decide(model, method) === null, learnt);
-  return found !== null && typeof found === 'object' && 'model' in found
-    ? decide(found.model, found.method)
-    : null;
+  if (found === null || found === UNDETERMINED) return null;
+  if ('model' in found) return decide(found.model, found.method);
+  return decide(ANY_MODEL, 'names' in found ? 'read' : 'write');
 }
 
 /**
@@ -198,6 +200,11 @@ function findApproval(approve: readonly ModelRule[], model: string, method: stri
   const delegates = method === 'create' || method === 'write' ? listDelegates(model) : [];
   const rules = [model, ...delegates].map((each) => findRule(approve, each, method));
   return rules.find((rule) => rule !== undefined)?.name ?? null;
+}
+
+/** The first rule for the method of any model: a change whose model cannot be determined can be one of that model. */
+function findAnyApproval(approve: readonly ModelRule[], method: string): string | null {
+  return approve.find(({ pattern, holdsFor }) => holdsFor(pattern, method))?.name ?? null;
 }
 
 /** Decides by the server alone; also for requests about a server, which name no model. */
@@ -323,7 +330,7 @@ function denyRelated(
     return deny(
       'models',
       of === null
-        ? `The default \`${unknown}\` has commands, and the proxy cannot tell which model they change. Give the values in the record.`
+        ? `The default \`${unknown}\` is no field of the model of the call, so that the proxy cannot tell which records its list or object changes. Leave it out, or give the values in the record.`
         : `\`${unknown}\` has a list or object, and the server describes no such field of \`${of}\` to this user, so that the proxy cannot tell what it changes. Leave it out.`,
     );
   }

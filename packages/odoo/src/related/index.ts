@@ -1,5 +1,5 @@
 /** Records of other models that a call reads, changes or removes. */
-export { type RelatedMethod, UNDETERMINED } from './related-findings.ts';
+export { ANY_MODEL, type RelatedMethod, UNDETERMINED } from './related-findings.ts';
 export { bringsContext, findRelatedRead, type RelatedRead } from './related-reads.ts';
 export {
   findRelatedWrites,

@@ -44,10 +44,10 @@ export const ALL = CREATE | WRITE | UNLINK;
 const METHODS: readonly RelatedMethod[] = ['create', 'write', 'unlink', 'read'];
 
 /**
- * Stands for the model of a record whose model only the server knows. Only a policy that allows reading all models
- * allows it.
+ * Stands for the model of a record whose model cannot be determined. Only a policy that allows the method for all
+ * models allows it.
  */
-const ANY_MODEL = '*';
+export const ANY_MODEL = '*';
 /** Maximum number of further changes that are named at once. */
 const OTHERS_MAX = 4;
 

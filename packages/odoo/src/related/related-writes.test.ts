@@ -272,7 +272,7 @@ test.each([
 });
 
 test.each([
-  ['sale.order/activity_schedule', '{"summary": "a", "user_id": 2, "activity_type_id": 4}'],
+  ['sale.order/activity_schedule', '{"summary": "a", "activity_type_id": 4}'],
   ['sale.order/message_post', '{"body": "a", "author_id": null, "email_from": false, "reply_to": ""}'],
   ['sale.order/x_sync', '{"email_from": "a@example.com"}'],
 ])('which it may omit: %s %s', (name, keyword) => {
@@ -397,6 +397,22 @@ test('a policy must name every model that a member of the context changes, excep
   }
 });
 
+describe('arguments of activities that tell a user', () => {
+  const FOLLOWERS = ['mail.followers/write'];
+
+  test.each<[string, string, string, string[]]>([
+    ['activity_schedule', '[[1]]', '{"summary": "a", "user_id": 6}', FOLLOWERS],
+    ['activity_schedule', '[[1]]', '{"summary": "a", "context": {"default_user_id": 6}}', FOLLOWERS],
+    ['activity_schedule', '[[1]]', '{"summary": "a", "user_id": false}', []],
+    ['activity_reschedule', '[[1], ["a.b"]]', '{"new_user_id": 6}', FOLLOWERS],
+    ['activity_reschedule', '[[1], ["a.b"], 2, false, 6]', '{}', FOLLOWERS],
+    ['activity_reschedule', '[[1], ["a.b"], 2, "2030-01-01"]', '{}', []],
+    ['a_method', '[[1], 2, 3, 4, 5]', '{"user_id": 6}', []],
+  ])('%s %s %s', (method, params, keyword, needed) => {
+    expect(list(`res.partner/${method}`, params, keyword)).toEqual(needed);
+  });
+});
+
 describe('arguments of messages', () => {
   test.each([
     ['{"outgoing_email_to": "a@example.com"}', ['mail.mail/create']],
@@ -501,6 +517,25 @@ describe('a field that Odoo also writes to the contact of the record', () => {
   });
 
   test.each([
+    // Methods that change another model, whatever their arguments.
+    ['hr.departure.wizard/action_register_departure', '[[1]]', '{}', ['res.users/write']],
+    [
+      'hr.employee/action_toggle_primary_bank_account_trust',
+      '[]',
+      '{"ids": [1]}',
+      ['res.partner.bank/write'],
+    ],
+    ['x.custom/action_register_departure', '[[1]]', '{}', []],
+    // A record of this model is a bank account.
+    ['account.setup.bank.manual.config/create', '[{"acc_number": "1"}]', '{}', ['res.partner.bank/create']],
+    ['account.setup.bank.manual.config/write', '[[1], {}]', '{}', ['res.partner.bank/write']],
+    [
+      'account.setup.bank.manual.config/create',
+      '[{"res_partner_bank_id": 5}]',
+      '{}',
+      ['res.partner.bank/create', 'res.partner.bank/write'],
+    ],
+    ['account.setup.bank.manual.config/default_get', '[["acc_number"]]', '{}', []],
     // Fields that a method sets without a value of the call.
     ['lunch.supplier/action_archive', '[[1]]', '{}', ['ir.cron/write']],
     ['lunch.supplier/toggle_active', '[[1]]', '{}', ['ir.cron/write']],

@@ -22,7 +22,7 @@ import { isWriteMethod } from '../methods.ts';
 import { findMember, MEMBER_NAMES } from '../sensitive/member-names.ts';
 import { DEFAULT, makeNameFilter } from '../sensitive/name-filter.ts';
 import { SENSITIVE_ARGUMENTS, type SensitiveMember } from '../sensitive/sensitive-members.ts';
-import { couldBeWritten } from '../sensitive/written-models.ts';
+import { couldBeWritten, nameMethod } from '../sensitive/written-models.ts';
 import type { LearntTypes } from '../values/field-types.ts';
 import { ATTACHMENT_ARGUMENT, ATTACHMENTS, listAttachmentArguments } from './attachment-arguments.ts';
 import { findInColumns } from './load-columns.ts';
@@ -32,6 +32,7 @@ import { listContextWrites } from './related-context.ts';
 import {
   ALL,
   type Allows,
+  ANY_MODEL,
   type Found,
   RelatedFindings,
   type RelatedWrite,
@@ -165,10 +166,11 @@ class Search implements CommandVisitor<FoundField> {
     this.#values = values.filter((value) => !skipped.includes(value) && !contexts.includes(value));
     if (this.#findAttachments(call)) return;
     if (this.#method === 'copy') this.#fields.checkCopied(this.#model);
-    for (const field of listSetFields(this.#method))
+    for (const field of [nameMethod(this.#method), ...listSetFields(this.#method)])
       this.#fields.checkWritten(field, this.#model, { isNew: false, isOwn: false });
     const place: Place = VALUE_METHODS.has(this.#method) ? 'values' : 'perhaps';
-    for (const value of call.positional) {
+    for (const [position, value] of call.positional.entries()) {
+      if (this.#findInArgument(position, value)) return;
       if (!skipped.includes(value) && this.#findIn(value, this.#model, place)) return;
     }
     for (const { name, value } of call.named) {
@@ -260,13 +262,18 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /** Whether the argument itself, whatever its value, needs a method that is not allowed. */
-  #findInArgument(name: string, value: JsonSpan): boolean {
+  #findInArgument(place: string | number, value: JsonSpan): boolean {
     const row = SENSITIVE_ARGUMENTS.find(
-      ({ names, methods }) => names.includes(name) && this.#method.startsWith(methods),
+      ({ names, position, methods }) =>
+        (position === place || names.some((name) => name === place)) && this.#method.startsWith(methods),
     );
     if (row === undefined || isOmitted(this.#bytes, value) || this.#findings.allows(row.model, row.method))
       return false;
-    return this.#findings.deny({ member: name, model: row.model, method: row.method });
+    return this.#findings.deny({
+      member: row.names.find((name) => name === place) ?? row.names[0]!,
+      model: row.model,
+      method: row.method,
+    });
   }
 
   /** Named arguments of `activity_schedule` are values of the new activity, which belongs to a record of the call. */
@@ -403,12 +410,14 @@ class Search implements CommandVisitor<FoundField> {
   }
 
   /**
-   * Whether a field without a type may change something unknown. A default can belong to another model: the table
-   * applies to it, and its links change nothing else.
+   * Whether a field without a type may change something unknown. A default that is no field of the model applies to
+   * records of other models that the method creates. There, a link can take a record away from another one.
    */
   #isUnknown({ place, owner, named, listed }: FoundField, command: number | null): boolean {
     const isPassed =
-      place === 'context' ? listed !== null || isLink(command) : place === 'perhaps' || command === CLEAR;
+      place === 'context'
+        ? listed !== null || (isLink(command) && this.#findings.allows(ANY_MODEL, 'write'))
+        : place === 'perhaps' || command === CLEAR;
     if (isPassed) return false;
     return this.#findings.stop({ unknown: this.#decode(named), of: place === 'context' ? null : owner });
   }

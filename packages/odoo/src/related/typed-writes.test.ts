@@ -247,19 +247,36 @@ describe('defaults of the context are values of the model of the call, and can b
     ],
     ['crm.lead/create', '{"default_email_from": "a@example.com"}', []],
     ['crm.lead/create', '{"default_login": "", "default_password": false, "default_tag_ids": false}', []],
-    // A link in a default that is no field of the model changes nothing that the table names.
-    ['crm.lead/create', '{"default_attachment_ids": [1, 2]}', []],
+    // Links in a default that is no field of the model are taken for those that the name tells.
+    ['crm.lead/create', '{"default_tax_ids": [[6, 0, [1]]]}', []],
+    ['crm.lead/create', '{"default_type": "lead", "default_team_id": 5, "default_res_id": 7}', []],
+    ['account.move/create', '{"default_move_type": "out_invoice", "default_line_ids": []}', []],
     ['crm.lead/create', '{"search_default_order_ids": [[2, 5]], "order_ids": [[2, 5]]}', []],
   ])('%s %s', (name, context, expected) => {
     expect(withContext(name, context)).toEqual(expected);
   });
 
-  test('commands under a name of no field of the model are refused', () => {
-    for (const value of ['[[0, 0, {}]]', '[[1, 2, {}]]', '[[2, 3]]', '{"a": 1}'])
-      expect(withContext('crm.lead/create', `{"default_line_ids": ${value}}`)).toEqual({
-        unknown: 'default_line_ids',
+  const COMMANDS = ['[[0, 0, {}]]', '[[1, 2, {}]]', '[[2, 3]]', '{"a": 1}'];
+  const LINKS = ['[5]', '[[3, 5]]', '[[4, 5]]', '[[4, 5, 0]]', '[[6, 0, [5]]]', '[[6, false, [5]]]'];
+
+  test.each([...COMMANDS, ...LINKS])('under a name of no field of the model, %s is refused', (value) => {
+    for (const name of ['crm.lead/create', 'crm.lead/action_set_won', 'crm.lead/default_get'])
+      expect(withContext(name, `{"default_bank_ids": ${value}}`)).toEqual({
+        unknown: 'default_bank_ids',
         of: null,
       });
+  });
+
+  test('only a policy for all models allows links there, and no policy allows commands', () => {
+    const { types, asked } = { types: new Map(), asked: new Map([['crm.lead', new Set(['bank_ids'])]]) };
+    const isFound = (value: string, model: string) => {
+      const call = readArguments('[[1]]', `{"context": {"default_bank_ids": ${value}}}`);
+      const allows = (...pair: string[]) => pair.join('/') === model;
+      return findRelatedWrites('crm.lead', 'action_set_won', call, allows, { types, asked }).found !== null;
+    };
+    for (const value of LINKS) expect([value, isFound(value, '*/write')]).toEqual([value, false]);
+    for (const value of LINKS) expect([value, isFound(value, '*/read')]).toEqual([value, true]);
+    for (const value of COMMANDS) expect([value, isFound(value, '*/write')]).toEqual([value, true]);
   });
 });
 

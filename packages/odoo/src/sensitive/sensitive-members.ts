@@ -34,13 +34,18 @@ export interface SensitiveContextMember {
   why: string;
 }
 
-/** A named argument by which a method writes in the name of somebody else. Null, false and "" count as omitted. */
+/**
+ * A named argument by which a method writes in the name of somebody else, or assigns something to somebody. Null, false
+ * and "" count as omitted.
+ */
 export interface SensitiveArgument {
   names: readonly string[];
+  /** Position among the positional arguments, including the ids; absent: the argument is always named. */
+  position?: number;
   /** The beginning of the names of the methods that take the argument. */
   methods: string;
   model: string;
-  method: 'create' | 'read';
+  method: 'create' | 'read' | 'write';
   why: string;
 }
 
@@ -83,6 +88,21 @@ export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
     model: 'mail.activity',
     method: 'create',
     why: 'the activity is for another record, of any model',
+  },
+  {
+    names: ['user_id'],
+    methods: 'activity_schedule',
+    model: 'mail.followers',
+    method: 'write',
+    why: 'the user gets the activity, and follows the record',
+  },
+  {
+    names: ['new_user_id'],
+    position: 4,
+    methods: 'activity_reschedule',
+    model: 'mail.followers',
+    method: 'write',
+    why: 'the user gets the activities, and follows the record',
   },
 ];
 

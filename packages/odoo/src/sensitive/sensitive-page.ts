@@ -95,6 +95,7 @@ the sources of Odoo Community 14 to 19 ([policies.md](policies.md#fields-that-ch
 - Fields marked \`linked\` have the effect on existing records, and on a new one only if the call can link it to the other
   record: \`email_from\` of a lead with \`partner_id\`.
 - In values within values, any new record counts as linked.
+- A name with \`()\` is a method that makes the change, whatever its arguments are.
 - In the context, \`default_x\` counts as field \`x\` of the model of the call.
 
 | needs | model | of records | fields |
@@ -112,9 +113,9 @@ ${SENSITIVE_CONTEXT.map(renderContextMember).join('\n')}
 
 ## Arguments
 
-With these named arguments, a method writes in the name of somebody else, or to another record. A call with one of them
-needs a policy that names the model and method of the third column, both without \`*\`. Null, false and \`""\` count as
-omitted.
+With these named arguments, a method writes in the name of somebody else, to another record, or assigns an activity. A
+call with one of them needs a policy that allows the method of the model in the third column. If that method is on the
+list above, the policy must name both without \`*\`. Null, false and \`""\` count as omitted.
 
 | arguments | of methods | needs | why |
 |---|---|---|---|

@@ -6,7 +6,8 @@ export const WRITTEN_MODELS = `
 account.account opening_balance=res.company/write@16 opening_credit,opening_debit=res.company/write@14-16
 account.automatic.entry.wizard expense_accrual_account,journal_id,revenue_accrual_account=res.company/write
 account.financial.year.op fiscalyear_last_day,fiscalyear_last_month,opening_date=res.company/write
-account.journal bank_acc_number=res.partner.bank/create bank_acc_number,bank_id=res.partner.bank/write?bank_account_id company_id=res.partner.bank/write!?bank_account_id l10n_ch_postal=res.partner.bank/write?bank_account_id@14
+account.journal action_open_topup_wizard()=res.partner.bank/create@19 bank_acc_number,set_bank_account()=res.partner.bank/create bank_acc_number,bank_id=res.partner.bank/write?bank_account_id company_id=res.partner.bank/write!?bank_account_id l10n_ch_postal=res.partner.bank/write?bank_account_id@14
+account.move.send.wizard create_mail_template()=mail.template/create@19
 account.setup.bank.manual.config linked_journal_id,new_journal_name=res.partner.bank/write!
 base.document.layout company_details,layout_background,layout_background_image=res.company/write@15-19 external_report_layout_id,font,logo,paperformat_id,primary_color,report_footer,report_header,secondary_color=res.company/write qr_code,vat=res.company/write@18-19 vat=res.partner/write@18-19
 calendar.event attendee_ids=mail.mail/create?attendee_ids partner_ids,start,start_date,stop_date=mail.mail/create!?attendee_ids recurrence_update=mail.mail/create!?attendee_ids@15
@@ -23,13 +24,16 @@ gamification.challenge.line name=gamification.goal.definition/write?definition_i
 gamification.goal computation_mode=gamification.goal.definition/write?definition_id
 gamification.karma.rank karma_min=mail.mail/create!
 hr.applicant email_from,partner_phone=res.partner/write?candidate_id,partner_id interviewer_ids=mail.mail/create!@18-19 interviewer_ids=res.groups/write?interviewer_ids@16-19 partner_mobile=res.partner/write?partner_id@14-17 stage_id=mail.mail/create
+hr.bank.account.allocation.wizard action_save()=res.partner.bank/write@19
 hr.candidate email_from,partner_phone=res.partner/write?partner_id@18
 hr.department manager_id=mail.followers/write@14-18 manager_id=res.groups/write!
-hr.employee address_home_id=mail.followers/write!@16 address_home_id=res.partner.bank/write!@14-16 attendance_manager_id=res.groups/write@17-19 lang=res.partner/write?address_home_id@15-16 leave_manager_id,parent_id=res.groups/write mobile_phone=res.partner/write?user_id,work_contact_id@16-18 phone=res.partner/write?address_home_id@14-16 tz=res.users/write!@19 work_contact_id=mail.followers/write!@17-18 work_contact_id=res.partner.bank/write!@17-19 work_email=res.partner/write?user_id,work_contact_id@16-19 work_phone=res.partner/write?user_id,work_contact_id@19
+hr.departure.wizard action_register_departure()=res.users/write@19
+hr.employee action_toggle_primary_bank_account_trust()=res.partner.bank/write@19 address_home_id=mail.followers/write!@16 address_home_id=res.partner.bank/write!@14-16 attendance_manager_id=res.groups/write@17-19 lang=res.partner/write?address_home_id@15-16 leave_manager_id,parent_id=res.groups/write mobile_phone=res.partner/write?user_id,work_contact_id@16-18 phone=res.partner/write?address_home_id@14-16 tz=res.users/write!@19 work_contact_id=mail.followers/write!@17-18 work_contact_id=res.partner.bank/write!@17-19 work_email=res.partner/write?user_id,work_contact_id@16-19 work_phone=res.partner/write?user_id,work_contact_id@19
 hr.employee.public leave_manager_id,parent_id=res.groups/write@14-18 mobile_phone,work_email=res.partner/write?work_contact_id@16-18
 hr.expense.stripe.card delivery_address_id=mail.mail/create!@19
 hr.job department_id,user_id=mail.followers/write!@18 interviewer_ids=res.groups/write?interviewer_ids@16-19
 hr.leave date_from,date_to=mail.followers/write!@19 employee_id=mail.followers/write!
+hr.recruitment.source create_alias()=mail.alias/create create_and_get_alias()=mail.alias/create@19
 ir.model.fields selection=ir.model.fields.selection/unlink
 loyalty.card points=mail.mail/create!@16-19 program_id=mail.mail/create@16-19
 lunch.alert active,mode,name,notification_moment,notification_time,tz,until=ir.cron/write!?cron_id@15-19 cron_id=ir.cron/write?cron_id@15-19
@@ -49,6 +53,7 @@ project.task partner_city,partner_email=res.partner/write?display_project_id,par
 purchase.order receipt_reminder_email,reminder_date_before_receipt=res.partner/write?partner_id@14-18
 rating.rating is_internal=mail.message/write?message_id parent_res_model=ir.model/write?parent_res_model_id
 res.company bank_ids,l10n_no_bronnoysund_number,partner_id=res.partner/write?partner_id@15-19 city,country_id,email,l10n_ar_afip_responsibility_type_id,l10n_ar_gross_income_number,l10n_ar_gross_income_type,l10n_it_codice_fiscale,l10n_sg_unique_entity_number,name,phone,street,street2,vat,website,zip=res.partner/write?partner_id company_registry,l10n_cl_activity_description,l10n_sa_edi_building_number,l10n_sa_edi_plot_identification=res.partner/write?partner_id@16-19 l10n_br_ie_code,l10n_br_im_code,l10n_gt_edi_phrase_ids,l10n_in_pan_entity_id,l10n_in_tan,l10n_my_edi_industrial_classification,l10n_ph_rdo,l10n_sa_edi_additional_identification_number,l10n_sa_edi_additional_identification_scheme,l10n_tr_tax_office_id,nemhandel_identifier_type,nemhandel_identifier_value=res.partner/write?partner_id@19 l10n_ca_pst,l10n_hu_group_vat,peppol_eas,peppol_endpoint,sst_registration_number,ttx_registration_number=res.partner/write?partner_id@17-19 l10n_gr_edi_branch_number,l10n_my_identification_number,l10n_my_identification_type=res.partner/write?partner_id@18-19 l10n_nl_kvk,l10n_nl_oin=res.partner/write?partner_id@15-16 l10n_sa_additional_identification_number,l10n_sa_additional_identification_scheme=res.partner/write?partner_id@16-18 logo=res.partner/write@14-15 mobile=res.partner/write?partner_id@15-18 partner_gid,state_id=res.partner/write?partner_id@14-17 siret=res.partner/write?partner_id@14-18 street_name,street_number,street_number2=res.partner/write?partner_id@14-15
+server.action.history.wizard restore_revision()=ir.actions.server/write@19
 slide.channel enroll_group_ids,user_id=mail.followers/write!@17-19 enroll_group_ids,user_id=mail.mail/create!@17-19
 slide.slide active,is_published=mail.mail/create!?channel_id,slide_partner_ids@15-19 channel_id=mail.mail/create?channel_id@16-19
 slide.slide.partner completed=mail.mail/create!@15-19

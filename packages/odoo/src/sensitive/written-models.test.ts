@@ -1,7 +1,7 @@
 /** Tests which fields the table of fields that change other models contains, and which it leaves out. */
 import { describe, expect, test } from 'vitest';
 import { findSensitivity } from './sensitive-methods.ts';
-import { findWrittenModels, listWrittenFields } from './written-models.ts';
+import { findWrittenModels, listWrittenFields, nameMethod } from './written-models.ts';
 import { HEIRS, LEFT_OUT } from './written-models-data.ts';
 
 function list(model: string, field: string): string[] {
@@ -61,6 +61,32 @@ describe('fields have the models that they change', () => {
   });
 });
 
+describe('methods have the models that they change', () => {
+  test.each([
+    ['hr.employee', 'action_toggle_primary_bank_account_trust', ['res.partner.bank/write']],
+    ['hr.bank.account.allocation.wizard', 'action_save', ['res.partner.bank/write']],
+    ['account.journal', 'set_bank_account', ['res.partner.bank/create']],
+    ['hr.departure.wizard', 'action_register_departure', ['res.users/write']],
+    ['hr.recruitment.source', 'create_alias', ['mail.alias/create']],
+    ['account.move.send.wizard', 'create_mail_template', ['mail.template/create']],
+    ['sale.order', 'action_confirm', []],
+    ['account.move', 'action_post', []],
+    ['stock.picking', 'button_validate', []],
+  ])('%s %s', (model, method, targets) => {
+    expect(list(model, nameMethod(method))).toEqual(targets);
+  });
+
+  test('and are not those that a policy must name anyway', () => {
+    const methods = [...listWrittenFields()].flatMap(([model, rows]) =>
+      [...rows.keys()]
+        .filter((name) => name.endsWith('()'))
+        .map((name) => [model, name.slice(0, -2)] as const),
+    );
+    expect(methods.length).toBeGreaterThan(4);
+    expect(methods.filter(([model, method]) => isSensitive(model, method))).toEqual([]);
+  });
+});
+
 test('everyday fields change nothing that needs an entry', () => {
   const everyday: Record<string, readonly string[]> = {
     'account.move': ['partner_id', 'invoice_date', 'ref', 'invoice_line_ids', 'journal_id'],
@@ -105,7 +131,7 @@ test('every row has a model, a method and fields', () => {
   for (const [model, rows] of fields) {
     expect(model).toMatch(/^[a-z0-9_.]+$/);
     for (const [name, written] of rows) {
-      expect(name).toMatch(/^[a-z0-9_]+$/);
+      expect(name).toMatch(/^[a-z0-9_]+(\(\))?$/);
       for (const row of written) {
         expect(row.model).toMatch(/^[a-z0-9_.]+$/);
         expect(['create', 'write', 'unlink']).toContain(row.method);

@@ -1,7 +1,7 @@
 /**
- * Which fields change records of other models, or send something, when a call sets them. Reads the table in
- * written-models-data.ts, and rows of the same form for fields that the script which writes the table cannot find.
- * Independent of policies.
+ * Which fields change records of other models, or send something, when a call sets them, and which methods do so. Reads
+ * the table in written-models-data.ts, and rows of the same form for fields that the script which writes the table
+ * cannot find. Independent of policies.
  */
 import type { ByteRange } from '@erp-proxy/json';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';
@@ -22,11 +22,13 @@ const POS_MODULES = [
 ];
 
 /**
- * Mail and followers of each new record, a document that fields name, a ticket of Enterprise, modules that a point of
- * sale installs, and the totals of an invoice, which the script takes for a workflow. Phones of applicants and tickets:
- * Odoo finds their contact by the email.
+ * A form that is a bank account with more fields, mail and followers of each new record, a document that fields name, a
+ * ticket of Enterprise, modules that a point of sale installs, and the totals of an invoice, which the script takes for
+ * a workflow. Phones of applicants and tickets: Odoo finds their contact by the email.
  */
 const FURTHER_ROWS = `
+account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
+account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),write()=res.partner.bank/write
 account.move tax_totals,tax_totals_json=account.move.line/write
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create
@@ -39,6 +41,11 @@ mail.activity user_id=mail.followers/write
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
+
+/** The name under which the table has a method that changes other models, whatever its arguments. */
+export function nameMethod(method: string): string {
+  return `${method}()`;
+}
 
 /** The changes that setting the field of the model makes; empty: none that a policy must allow. */
 export function findWrittenModels(model: string, field: string): readonly WrittenModel[] {

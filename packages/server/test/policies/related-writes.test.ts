@@ -1,7 +1,7 @@
 /** Tests commands on related records, checked by the types of fields that the server describes. */
 import { readFileSync } from 'node:fs';
 import type { Policy } from '@erp-proxy/contract';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { describeFields } from '../../../odoo/test/described-models.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, printExecuteKw, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
@@ -172,6 +172,42 @@ test('what needs an approval in a call of its own needs it through another recor
   const { error } = await write('{"order_line": [[1, 5, {"name": "a"}], [2, 6]]}');
   expect(error.data).toMatchObject({ type: 'approval_required', rule: 'approve["sale.order.line"]' });
   expect(sent).toHaveLength(1);
+});
+
+describe('a link in a default that is no field of the model', () => {
+  const CONTEXT = '{"context": {"default_bank_ids": [[4, 5]]}}';
+
+  test('is refused, unless the policy is for all models', async () => {
+    const limited = await start({ 'sale.order': ['*'], 'res.partner.bank': ['*'] });
+    const { error } = await limited.call('sale.order', 'action_confirm', '[[1]]', CONTEXT);
+    expect(error.data).toMatchObject({ type: 'policy_denied', rule: 'models' });
+    expect(error.message).toContain('`default_bank_ids` is no field of the model of the call');
+    expect(limited.sent).toEqual([]);
+    const all = await start({ '*': ['*'] });
+    expect((await all.call('sale.order', 'action_confirm', '[[1]]', CONTEXT)).result).toBe(true);
+  });
+
+  test('needs each approval for a `write`, as it could be that of any model', async () => {
+    const { call, sent } = await start({ '*': ['*'] }, { approve: { 'res.partner.bank': ['write'] } });
+    const { error } = await call('sale.order', 'action_confirm', '[[1]]', CONTEXT);
+    expect(error.data).toMatchObject({ type: 'approval_required', rule: 'approve["res.partner.bank"]' });
+    expect(sent.join()).not.toContain('action_confirm');
+    expect((await call('sale.order', 'action_confirm', '[[1]]')).result).toBe(true);
+  });
+
+  test('defaults that are single values pass', async () => {
+    const { call, asked } = await start({ 'sale.order': ['*'] });
+    const context = '{"context": {"default_type": "a", "default_team_id": 5, "default_move_type": "entry"}}';
+    expect((await call('sale.order', 'create', '[{"name": "a"}]', context)).result).toBe(true);
+    expect((await call('sale.order', 'action_confirm', '[[1]]', context)).result).toBe(true);
+    expect(asked).toEqual([]);
+  });
+});
+
+test('a record of an unknown model needs each approval for reads', async () => {
+  const { call } = await start({ '*': ['*'] }, { approve: { '*': ['read'], 'res.partner': ['unlink'] } });
+  const { error } = await call('mail.activity', 'write', '[[1], {"res_id": 5}]');
+  expect(error?.data).toMatchObject({ type: 'approval_required', rule: 'approve["*"]' });
 });
 
 test('so it does through a value without commands', async () => {

@@ -130,7 +130,7 @@ function describeRecord([instance, upstream, db, model, method]: RecordParts): P
     sensitivity: findSensitivity(model, method),
     findRelatedRead: () => null,
     findRelatedWrites: () => NO_RELATED_WRITES,
-    listEquivalents: () => listEquivalents(method, null),
+    listEquivalents: () => listEquivalents(model, method, null),
     listFieldUses: () => NO_FIELD_USES,
     countRecords: () => null,
     readContext: () => ({ allowed: null, others: [], names: [], leftOut: [] }),

@@ -59,7 +59,7 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     sensitivity: findSensitivity(model, method),
     findRelatedRead: (mayRead) => findRelatedRead(model, method, args, mayRead),
     findRelatedWrites: (allows, learnt) => findRelatedWrites(model, method, args, allows, learnt),
-    listEquivalents: () => listEquivalents(method, args),
+    listEquivalents: () => listEquivalents(model, method, args),
     listFieldUses: () => listFieldUses(model, method, args),
     countRecords: (max) => {
       const records = countRecords(model, method, args, max);
