@@ -981,6 +981,192 @@ const REFUSED: readonly RefusedCalls[] = [
       ['search_count', 'crm.team.member', [[['display_name', operator, [['login', '=', 'a']]]]]] as const,
     ]),
   },
+  {
+    name: 'methods return addresses that open a record without a login',
+    policy: {
+      models: {
+        'project.project': ['*'],
+        'survey.survey': ['*'],
+        'survey.user_input': ['*'],
+        'hr.applicant': ['*'],
+        'hr.attendance': ['*'],
+        'hr.job': ['*'],
+      },
+    },
+    needs: 'survey.survey',
+    allowed: [['search_read', 'survey.survey', [[], ['title']], { limit: 1 }]],
+    refused: [
+      ['action_customer_preview', 'project.project', [[1]]],
+      ['action_start_survey', 'survey.survey', [[1]]],
+      ['action_print_survey', 'survey.survey', [[1]]],
+      ['action_test_survey', 'survey.survey', [[1]]],
+      ['action_open_session_manager', 'survey.survey', [[1]]],
+      ['action_print_answers', 'survey.user_input', [[1]]],
+      ['action_print_survey', 'hr.applicant', [[1]]],
+      ['action_try_kiosk', 'hr.attendance', [[]]],
+      ['action_test_survey', 'hr.job', [[1]]],
+    ],
+  },
+  {
+    name: 'the image of a map has the key of the service in its address',
+    policy: { models: { 'res.partner': ['*'], 'res.company': ['*'] } },
+    needs: 'website',
+    allowed: [['search_read', 'res.partner', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['google_map_img', 'res.partner', [[3]]],
+      ['google_map_img', 'res.company', [[1]]],
+    ],
+  },
+  {
+    name: 'methods return records of other models',
+    policy: {
+      models: {
+        'kpi.provider': ['*'],
+        'mail.activity': ['*'],
+        'pos.config': ['*'],
+        'pos.order': ['*'],
+        'pos.session': ['*'],
+        'project.project': ['*'],
+        'res.partner': ['*'],
+        'stock.move.line': ['*'],
+      },
+    },
+    needs: 'pos.session',
+    allowed: [
+      ['search_read', 'pos.session', [[], ['name']], { limit: 1 }],
+      ['search_read', 'project.project', [[], ['name']], { limit: 1 }],
+    ],
+    refused: [
+      ['activity_format', 'mail.activity', [[1]]],
+      ['get_account_kpi_summary', 'kpi.provider', []],
+      ['get_and_set_online_payments_data', 'pos.order', [[1]]],
+      ['get_cash_in_out_list', 'pos.session', [[1]]],
+      ['get_closing_control_data', 'pos.session', [[1]]],
+      ['get_limited_partners_loading', 'pos.config', [[1]]],
+      ['get_milestones', 'project.project', [[1]]],
+      ['get_move_line_quant_match', 'stock.move.line', [[1], 1, [], [1, 2, 3]]],
+      ['get_order_to_print', 'pos.order', [[1]]],
+      ['get_panel_data', 'project.project', [[1]]],
+      ['get_template_tasks', 'project.project', [[1]]],
+      ['get_working_hours_for_all_attendees', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
+      ['get_worklocation', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
+      ['load_data_params', 'pos.config', [[1]]],
+      ['load_self_data', 'pos.config', [[1]]],
+      ['message_get_followers', 'res.partner', [[3]]],
+    ],
+  },
+  {
+    name: 'reports of live chats search messages by a domain of the call',
+    versions: [19, 19],
+    policy: { models: { 'im_livechat.report.channel': ['*'], 'im_livechat.channel.member.history': ['*'] } },
+    needs: 'im_livechat.report.channel',
+    allowed: [['search_count', 'im_livechat.report.channel', [[]]]],
+    refused: [
+      [
+        'action_open_discuss_channel_view',
+        'im_livechat.report.channel',
+        [[['channel_id.message_ids.body', 'like', 'a']]],
+      ],
+      [
+        'action_open_discuss_channel_view',
+        'im_livechat.channel.member.history',
+        [[['partner_id.email', 'like', 'a']]],
+      ],
+    ],
+  },
+  {
+    name: 'methods trust a bank account, make addresses of mail, and give all users a group',
+    policy: {
+      models: { 'hr.employee': ['*'], 'hr.recruitment.source': ['*'], 'account.move': ['*'] },
+    },
+    needs: 'hr.recruitment.source',
+    allowed: [['search_read', 'hr.employee', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['action_toggle_primary_bank_account_trust', 'hr.employee', [[1]]],
+      ['create_alias', 'hr.recruitment.source', [[1]]],
+      ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
+      ['action_activate_currency', 'account.move', [[1]]],
+    ],
+  },
+  {
+    name: 'a wizard makes bank accounts',
+    policy: { models: { 'account.setup.bank.manual.config': ['*'] } },
+    needs: 'account.setup.bank.manual.config',
+    allowed: [['search_read', 'account.setup.bank.manual.config', [[], ['id']], { limit: 1 }]],
+    refused: [
+      ['create', 'account.setup.bank.manual.config', [{ acc_number: 'attack' }]],
+      ['create', 'account.setup.bank.manual.config', [{ res_partner_bank_id: 1 }]],
+      ['write', 'account.setup.bank.manual.config', [[1], { acc_number: 'attack' }]],
+    ],
+  },
+  {
+    name: 'a wizard restores the code of an action',
+    versions: [18, 19],
+    policy: { models: { 'server.action.history.wizard': ['*'] } },
+    needs: 'server.action.history.wizard',
+    refused: [['restore_revision', 'server.action.history.wizard', [[1]]]],
+  },
+  {
+    name: 'the context of a wizard selects documents that the policy does not name',
+    policy: {
+      models: {
+        'sale.advance.payment.inv': ['*'],
+        'stock.backorder.confirmation': ['*'],
+        'confirm.stock.sms': ['*'],
+      },
+    },
+    needs: 'sale.advance.payment.inv',
+    refused: async ({ has }) => {
+      const context = { button_validate_picking_ids: [1] };
+      return [
+        ['create', 'sale.advance.payment.inv', [{}], { context: { active_ids: [1] } }],
+        ['create_invoices', 'sale.advance.payment.inv', [[1]], { context: { active_ids: [1] } }],
+        ...((await has('stock.backorder.confirmation'))
+          ? ([
+              ['process', 'stock.backorder.confirmation', [[1]], { context }],
+              ['process_cancel_backorder', 'stock.backorder.confirmation', [[1]], { context }],
+              ['send_sms', 'confirm.stock.sms', [[1]], { context }],
+            ] as const)
+          : []),
+      ];
+    },
+  },
+  {
+    name: 'the context of a method selects a document that the policy does not name',
+    versions: [19, 19],
+    policy: { models: { 'stock.package': ['*'], 'mrp.bom': ['*'] } },
+    needs: 'mrp.bom',
+    allowed: [['search_read', 'mrp.bom', [[], ['id']], { limit: 1 }]],
+    refused: [
+      ['action_add_to_picking', 'stock.package', [[1]], { context: { picking_id: 1 } }],
+      ['action_set_bom_on_orderpoint', 'mrp.bom', [[1]], { context: { orderpoint_id: 1 } }],
+    ],
+  },
+  {
+    name: 'a scheduled activity is assigned to another user',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.activity',
+    allowed: [['activity_schedule', 'res.partner', [[3]], { summary: 'attack' }]],
+    refused: [
+      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', user_id: 6 }],
+      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', context: { default_user_id: 6 } }],
+      ['activity_reschedule', 'res.partner', [[3], ['mail.mail_activity_data_todo']], { new_user_id: 6 }],
+    ],
+  },
+  {
+    name: 'a search by name refreshes the list of routes',
+    policy: { models: { 'website.route': ['*'] }, read_only: true },
+    needs: 'website.route',
+    allowed: [['search_read', 'website.route', [[], ['path']], { limit: 1 }]],
+    refused: [['name_search', 'website.route', ['attack']]],
+  },
+  {
+    name: 'a method with a limit of its own returns all records',
+    policy: { models: { 'link.tracker': ['*'] }, limit_max: 2 },
+    needs: 'link.tracker',
+    allowed: [['search_read', 'link.tracker', [[], ['url']], { limit: 1 }]],
+    refused: [['recent_links', 'link.tracker', ['newest', 100_000]]],
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [
@@ -994,7 +1180,7 @@ export const ATTACKS: readonly Attack[] = [
     run: attackApprovals,
   },
   {
-    name: 'methods that take values write without an approval',
+    name: 'methods that take values write, create and delete without an approval',
     run: attackSetters,
   },
   {
@@ -1049,6 +1235,7 @@ async function attackSetters({ has, limit }: Target): Promise<string | null> {
     ['action_mass_deletion', 'calendar.event', [[1], 'all_events']],
     ['unlink_from_partner_id', 'calendar.filters', [3]],
     ['change_attendee_status', 'calendar.event', [[1], 'declined', 'self_only']],
+    ['assign_geo_localize', 'crm.lead', [[1], 1, 1]],
     ['assign_partner', 'crm.lead', [[1], 3]],
     ['action_set_lost', 'crm.lead', [[1]], { name: 'attack' }],
     ['action_set_periodicity', 'digest.digest', [[1], 'weekly']],
