@@ -11,6 +11,9 @@ fields; `any` stands for any model:
 - `=writer` among the sources: a field that writes this one. It is shown, but not what it is computed from
 - `*` among the sources: all fields on which the field depends, though it is stored
 
+A field that a function computes by a query shows the columns that its queries return. A field of a model that is a view
+of the database shows the columns of its expression.
+
 With `--keys`, prints the context keys that display names read instead, with what a condition on a key controls. Too
 much is listed there. Choose from it what packages/odoo/src/fields/field-context.ts needs.
 
@@ -29,10 +32,10 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
-from odoo_sources import CORE_MODEL, Method, ModelClass, read_checkout
+from odoo_sources import CORE_MODEL, Method, ModelClass, find_checkouts, read_checkout
+from sql_columns import Query
 from value_flow import NOTHING, CallStep, Value, trace_values
 
 ANY_MODEL = "any"
@@ -40,6 +43,8 @@ NAME = "display_name"
 # Functions that compute the names of records: up to 16, and from 17 on.
 NAME_FUNCTIONS = ("name_get", "_compute_display_name")
 DEPTH_MAX = 2
+# Maximum number of related fields whose value is that of another related field.
+RELATED_MAX = 5
 # Maximum number of calls that are followed for one field. A function with more calls is no formula.
 CALLS_MAX = 150
 # If this number of models has a row, it counts as a row of a mixin, which other modules can use too.
@@ -60,7 +65,14 @@ SHOWN_KINDS = {
 PLAIN_MODELS = {"res.currency", "res.currency.rate", "uom.uom", "ir.config_parameter", "ir.default", "res.lang"}
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
-    "direction_sign", "id", "active", "display_type",
+    "direction_sign", "id", "active", "display_type", "currency_rate", "invoice_currency_rate",
+}  # fmt: skip
+# Fields whose functions hand on what they show in more steps than are followed.
+FURTHER = {
+    ("account.journal", "kanban_dashboard"): {
+        "account.bank.statement.line:amount", "account.move.line:balance", "account.move:amount_residual",
+        "account.move:amount_total", "current_statement_balance",
+    },
 }  # fmt: skip
 # Editable numbers that repeat the value of another field.
 REPEATED = {("sale.order.line", "purchase_price")}
@@ -100,6 +112,15 @@ class Model:
     def is_abstract(self) -> bool:
         return all(known.kind == "abstract" for known in self.classes)
 
+    @property
+    def is_view(self) -> bool:
+        return any(known.names.get("_auto") is False for known in self.classes)
+
+    @property
+    def table(self) -> str:
+        given = [known.names["_table"] for known in self.classes if isinstance(known.names.get("_table"), str)]
+        return str(given[-1]) if given else self.name.replace(".", "_")
+
 
 class Sources:
     def __init__(self, classes: Iterable[ModelClass]) -> None:
@@ -127,8 +148,56 @@ class Sources:
                         comodel = {key: keywords[key] for key in ("comodel_name",) if key in keywords}
                         model.fields[each] = {"related": each, **comodel}
                         model.types[each] = inherited.types[each]
+        self.tables = {model.table: name for name, model in self.models.items() if not model.is_abstract}
+        self.rows: dict[str, Places] = {}
         self.returns: dict[tuple, Places] = {}
         self.calls = 0
+
+    def list_rows(self, text: str) -> Places:
+        """The values in the rows of a query."""
+        if text not in self.rows:
+            self.rows[text] = frozenset(
+                Place(None, Shown(model, column), False, False)
+                for model, column in Query([text]).list_returned(self.tables)
+                if column in self.models[model].fields
+            )
+        return self.rows[text]
+
+    def read_view(self, model: str) -> Query:
+        """The query of a model that is a view."""
+        methods = [
+            method
+            for name in self.ancestors[model]
+            for known in self.models[name].classes
+            for method in known.methods
+            if name != CORE_MODEL
+        ]
+        named = [pair for method in methods for pair in method.facts.named_texts]
+        return Query([text for method in methods for text in method.facts.texts], named)
+
+    def find_relation(self, model: str | None, name: str, depth: int = 0) -> str | None:
+        """The model that a field leads to; None if the field leads to none, or its model is not known."""
+        keywords = self.models[model].fields.get(name) if model in self.models else None
+        if keywords is None or depth > RELATED_MAX:
+            return None
+        comodel = keywords.get("comodel_name")
+        if isinstance(comodel, str):
+            return comodel
+        at: str | None = model
+        path = _path_of(keywords)
+        for step in path:
+            at = self.find_relation(at, step, depth + 1)
+        return at if path else None
+
+    def list_ends(self, shown: Shown, depth: int = 0) -> Iterator[Shown]:
+        """A field, and the field of another model whose value it has."""
+        yield shown
+        at: str | None = shown.model
+        *before, last = _path_of(self.models[shown.model].fields[shown.field]) or [shown.field]
+        for step in before:
+            at = self.find_relation(at, step)
+        if before and at in self.models and last in self.models[at].fields and depth < RELATED_MAX:
+            yield from self.list_ends(Shown(at, last), depth + 1)
 
     def _list_ancestors(self, name: str) -> list[str]:
         found: list[str] = []
@@ -161,7 +230,7 @@ class Sources:
             if known is None or step not in known.fields:
                 return last
             last = Shown(known.name, step)
-            at = known.fields[step].get("comodel_name")
+            at = self.find_relation(known.name, step)
         return last
 
     def call(self, model: str, name: str, place: Place, given: tuple, named: tuple, depth: int) -> Places:
@@ -262,6 +331,8 @@ class Frame:
     def _begin(self, root: str) -> Places:
         if root == "self":
             return self.start
+        if root.startswith("#"):
+            return self.sources.list_rows(root[1:])
         if root.startswith("@"):
             is_known = root[1:] in self.sources.models
             return frozenset({Place(root[1:], None, False, True)}) if is_known else frozenset()
@@ -285,10 +356,9 @@ class Frame:
                 if place.shown:
                     found.add(place)
             elif step in model.fields:
-                comodel = model.fields[step].get("comodel_name")
+                comodel = self.sources.find_relation(model.name, step)
                 is_many = place.is_many or model.types[step] in ("One2many", "Many2many")
-                shown = Shown(model.name, step)
-                found.add(Place(comodel if isinstance(comodel, str) else None, shown, False, is_many))
+                found.add(Place(comodel, Shown(model.name, step), False, is_many))
         return frozenset(found)
 
 
@@ -326,6 +396,8 @@ class Table:
                     self._add_computed(sources, model, each, assigned[compute].get(each, set()))
                 if isinstance(inverse, str) and not keywords.get("store"):
                     self._add_written(sources, model, each, inverse)
+            if model.is_view:
+                self._add_view(sources, model)
             self._add_keys(sources, model)
 
     def _add_computed(self, sources: Sources, model: Model, name: str, places: set[Place]) -> None:
@@ -342,11 +414,28 @@ class Table:
             source = _kind_of(sources.models[shown.model], shown.field)
             is_sum = place.is_many and source == NUMBER
             if source in SHOWN_KINDS[kind] and not is_sum and (keywords.get("store") or shown not in depends):
-                found.add(_describe(shown, model.name))
+                found.update(_describe_all(sources, shown, model.name))
         if keywords.get("store") and None in depends and not is_own:
             found.add("*")
         if found or keywords.get("store"):
             self.rows.setdefault((model.name, name), set()).update(found)
+
+    def _add_view(self, sources: Sources, model: Model) -> None:
+        query = sources.read_view(model.name)
+        for name, keywords in model.fields.items():
+            if name == NAME or "compute" in keywords or "related" in keywords:
+                continue
+            found = {
+                source
+                for shown in map(Shown._make, query.list_columns(name, sources.tables))
+                if shown.model != model.name
+                and shown.field in sources.models[shown.model].fields
+                and _is_telling(shown)
+                and _kind_of(sources.models[shown.model], shown.field) in SHOWN_KINDS[_kind_of(model, name)]
+                for source in _describe_all(sources, shown, model.name)
+            }
+            if found and name not in PLAIN_FIELDS:
+                self.rows.setdefault((model.name, name), set()).update(found)
 
     def _add_written(self, sources: Sources, model: Model, name: str, inverse: str) -> None:
         """A field that is written by another one shows its value."""
@@ -363,6 +452,8 @@ class Table:
                 self.keys.setdefault((key, model.name), set()).update(found)
 
     def render(self) -> Iterator[str]:
+        for row, found in FURTHER.items():
+            self.rows.setdefault(row, set()).update(found)
         models = {model: {} for model, _ in self.rows}
         for (model, name), found in self.rows.items():
             models[model][name] = f"{name}={','.join(sorted(found))}" if found else name
@@ -388,6 +479,19 @@ def _is_telling(shown: Shown) -> bool:
     return shown.model not in PLAIN_MODELS and shown.field not in PLAIN_FIELDS
 
 
+def _path_of(keywords: dict[str, object]) -> list[str]:
+    """The path of a related field; empty for another field."""
+    related = keywords.get("related")
+    path = related.split(".") if isinstance(related, str) else related
+    return [step for step in path if isinstance(step, str)] if isinstance(path, (list, tuple)) else []
+
+
+def _describe_all(sources: Sources, shown: Shown, model: str) -> Iterator[str]:
+    """The field, and, if it belongs to another model, the field whose value it has: the server is not asked for it."""
+    ends = [shown] if shown.model == model else sources.list_ends(shown)
+    return (_describe(each, model) for each in ends)
+
+
 def _describe(shown: Shown, model: str) -> str:
     return shown.field if shown.model == model else f"{shown.model}:{shown.field}"
 
@@ -397,19 +501,15 @@ def main() -> None:
     parser.add_argument("--keys", action="store_true", help="print the context keys of display names")
     parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH", help="version and folder with odoo/addons")
     table = Table()
-    versions: list[str] = []
     options = parser.parse_args()
-    for each in options.checkouts:
-        version, _, path = each.partition("=")
-        if not (Path(path) / "odoo" / "addons").is_dir():
-            parser.error(f"{path} has no folder odoo/addons")
-        versions.append(version)
-        table.add(Sources(read_checkout(Path(path), trace_values)))
+    checkouts = find_checkouts(parser, options.checkouts)
+    for path in checkouts.values():
+        table.add(Sources(read_checkout(path, trace_values)))
     if options.keys:
         print("\n".join(table.render_keys()))
         return
     print("/**")
-    print(f" * Computed fields of Odoo Community {', '.join(versions)}, and what they show. Written by")
+    print(f" * Computed fields of Odoo Community {', '.join(checkouts)}, and what they show. Written by")
     print(" * scripts/odoo-tables/field_sources.py, which describes the form.")
     print(" */")
     print("export const COMPUTED_FIELDS = `")

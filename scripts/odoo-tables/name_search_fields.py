@@ -11,7 +11,7 @@ itself are left out.
 
 A line of `model/field`, or `any/field` for a field of a mixin, has what a condition on this field compares, by the code
 of its search method: the fields of the same kind whose paths the code names, of the model itself too, and models whose
-records it searches for by name. The value of a relation can be a text.
+records it searches for by name, because a path leads to them. The value of a relation can be a text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from __future__ import annotations
 import argparse
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-from odoo_sources import Field, ModelClass, read_checkout
+from odoo_sources import Field, ModelClass, find_checkouts, read_checkout
 
 SEARCHES = {"_name_search", "name_search", "_search_display_name", "_rec_names_search"}
 RELATIONS = {"Many2one", "One2many", "Many2many"}
@@ -33,13 +32,22 @@ KINDS = {kind: kinds for kinds in (TEXTS, NUMBERS, DATES) for kind in kinds}
 KINDS |= {kind: TEXTS for kind in {"Json", *RELATIONS}}
 # Prefix for the name of a model whose records a function searches for by name.
 NAMED = "@"
+# Prefix for a path that a function compares with the value that it is given.
+GIVEN = "="
 
 
-def list_texts(node: ast.AST, _parameters: list[str], _constants: dict[str, object]) -> list[str]:
-    """The texts in the code of a function that searches, and the models that it searches by name."""
+def list_texts(node: ast.AST, parameters: list[str], _constants: dict[str, object]) -> list[str]:
+    """The texts in the code of a function that searches, what it compares, and the models that it searches by name."""
     if "search" not in getattr(node, "name", ""):
         return []
     texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    conditions = [each.elts for each in ast.walk(node) if isinstance(each, ast.Tuple) and len(each.elts) == 3]
+    texts += [
+        GIVEN + path.value
+        for path, _, value in conditions
+        if isinstance(path, ast.Constant) and isinstance(path.value, str)
+        if isinstance(value, ast.Name) and value.id in parameters
+    ]
     called = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
     if not called & {"name_search", "_name_search"} and "display_name" not in texts:
         return texts
@@ -110,11 +118,17 @@ class Models:
             methods = (method for each in self.lineage(model) for method in each.methods if method.name == function)
             texts = next(methods, None)
             sources = {self.find_compared(model, text, KINDS[found.type]) for text in texts.facts or ()} if texts else set()
-            yield name, {source for source in sources if source not in (None, f"{model}:{name}")}
+            # The field itself, and the names of the records that it leads to, are compared in any case.
+            own = (None, f"{model}:{name}", self.find_relation(model, name))
+            yield name, {source for source in sources if source not in own}
 
     def find_compared(self, model: str, path: str, kinds: set[str]) -> str | None:
         if path.startswith(NAMED):
             return path.removeprefix(NAMED)
+        if path.startswith(GIVEN):
+            # A text is compared with the names of the records that the path leads to.
+            source = self.find_source(model, path.removeprefix(GIVEN))
+            return source if kinds is TEXTS and source is not None and ":" not in source else None
         source = self.find_source(model, path) if "." in path else f"{model}:{path}"
         other, _, name = (source or "").partition(":")
         found = self.find_field(other, name)
@@ -143,10 +157,10 @@ class Models:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH")
-    checkouts = dict(each.split("=", 1) for each in parser.parse_args().checkouts)
+    checkouts = find_checkouts(parser, parser.parse_args().checkouts)
     rows: dict[str, set[str]] = {}
     for path in checkouts.values():
-        models = Models(read_checkout(Path(path), list_texts))
+        models = Models(read_checkout(path, list_texts))
         for model in models.classes:
             sources = {models.find_source(model, path) for path in models.list_paths(model)} - {None, model}
             if sources:

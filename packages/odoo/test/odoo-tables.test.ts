@@ -1,5 +1,5 @@
 /** The scripts that read tables of models from a checkout of Odoo, on a small invented checkout. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,8 +40,10 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.log',
       'library.member',
       'library.named',
+      'library.overview',
       'library.pile',
       'library.queue',
+      'library.rack',
       'library.reader',
       'library.reservation',
       'library.shelf',
@@ -51,7 +53,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(19);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(21);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -233,12 +235,40 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
     expect(run()).toContain('library.volume shelf_code=library.shelf:code');
   });
 
+  test('has what queries return, and the value of a related field of another model', () => {
+    expect(run()).toContain(
+      'library.rack notes=library.shelf:code secret=library.shelf:secret,library.volume:shelf_secret worth=library.volume:price',
+    );
+  });
+
+  test('has the fields of a view of the database', () => {
+    expect(run()).toContain(
+      'library.overview extra=library.shelf:price label=library.shelf:code price=library.volume:price worth=library.volume:price',
+    );
+  });
+
   test('has the context keys of display names', () => {
     expect(run('--keys').filter((line) => line !== '')).toEqual([
       'show_price library.shelf code,price',
       'show_shelf library.volume library.shelf:secret,shelf_id',
     ]);
   });
+});
+
+test.skipIf(!hasCommand('python3')).each([
+  [[], 'VERSION=PATH'],
+  [['fixture'], "'fixture' is not of the form VERSION=PATH: give a version and a folder, as in 18=../odoo-18"],
+  [['18='], "'18=' is not of the form VERSION=PATH"],
+  [['18=nowhere'], "'nowhere' is no checkout of Odoo: give the folder that contains odoo/addons/base"],
+  [[`18=${folder}fixture`, `18=${folder}fixture`], 'version 18 is given twice: give each version once'],
+])('scripts say what to give in place of the checkouts %j (skipped without python3)', (given, message) => {
+  for (const script of ['field_sources.py', 'name_search_fields.py', 'written_models.py']) {
+    const { status, stderr } = spawnSync('python3', ['-B', `${folder}${script}`, ...given], {
+      encoding: 'utf8',
+    });
+    expect(status, script).toBe(2);
+    expect(stderr, script).toContain(message);
+  }
 });
 
 test.skipIf(!hasCommand('python3'))(
@@ -253,6 +283,7 @@ test.skipIf(!hasCommand('python3'))(
       'library.reservation library.shelf,library.shelf:label',
       'library.sorted.volume/note library.shelf:label',
       'library.sorted.volume/price library.shelf:price',
+      'library.sorted.volume/queue_id library.shelf',
     ]);
   },
 );
