@@ -29,6 +29,7 @@ Left out are:
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ from value_flow import NOTHING, CallStep, Value, trace_values
 
 ANY_MODEL = "any"
 NAME = "display_name"
+CREATE_TABLE = re.compile(r"\bcreate\s+table\b", re.IGNORECASE)
 # Functions that compute the names of records: up to 16, and from 17 on.
 NAME_FUNCTIONS = ("name_get", "_compute_display_name")
 DEPTH_MAX = 2
@@ -62,13 +64,19 @@ SHOWN_KINDS = {
     NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
 }  # fmt: skip
 # Units and settings: many formulas use them, and none shows them.
-PLAIN_MODELS = {"res.currency", "res.currency.rate", "uom.uom", "ir.config_parameter", "ir.default", "res.lang"}
+PLAIN_MODELS = {
+    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang", "uom.uom",
+}  # fmt: skip
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
     "direction_sign", "id", "active", "display_type", "currency_rate", "invoice_currency_rate",
 }  # fmt: skip
-# Fields whose functions hand on what they show in more steps than are followed.
+# Fields whose functions hand on what they show in more steps than are followed, and fields that no function computes.
 FURTHER = {
+    ("res.users", "rank_id"): {"karma"},
+    ("res.users", "next_rank_id"): {"karma"},
+    ("gamification.karma.tracking", "new_value"): {"res.users:karma"},
+    ("gamification.karma.tracking", "old_value"): {"res.users:karma"},
     ("account.journal", "kanban_dashboard"): {
         "account.bank.statement.line:amount", "account.move.line:balance", "account.move:amount_residual",
         "account.move:amount_total", "current_statement_balance",
@@ -173,7 +181,9 @@ class Sources:
             if name != CORE_MODEL
         ]
         named = [pair for method in methods for pair in method.facts.named_texts]
-        return Query([text for method in methods for text in method.facts.texts], named)
+        texts = [text for method in methods for text in method.facts.texts]
+        # Models that make their own table are no views.
+        return Query([], []) if any(CREATE_TABLE.search(text) for text in texts) else Query(texts, named)
 
     def find_relation(self, model: str | None, name: str, depth: int = 0) -> str | None:
         """The model that a field leads to; None if the field leads to none, or its model is not known."""
@@ -489,7 +499,7 @@ def _path_of(keywords: dict[str, object]) -> list[str]:
 def _describe_all(sources: Sources, shown: Shown, model: str) -> Iterator[str]:
     """The field, and, if it belongs to another model, the field whose value it has: the server is not asked for it."""
     ends = [shown] if shown.model == model else sources.list_ends(shown)
-    return (_describe(each, model) for each in ends)
+    return (_describe(each, model) for each in ends if _is_telling(each))
 
 
 def _describe(shown: Shown, model: str) -> str:

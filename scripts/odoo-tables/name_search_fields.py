@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from odoo_sources import Field, ModelClass, find_checkouts, read_checkout
 
 SEARCHES = {"_name_search", "name_search", "_search_display_name", "_rec_names_search"}
+# Methods that take a domain.
+DOMAINS = {"search", "_search", "search_fetch", "search_read", "_where_calc", "read_group", "_read_group"}
 RELATIONS = {"Many2one", "One2many", "Many2many"}
 TEXTS = {"Char", "Text", "Html"}
 NUMBERS = {"Integer", "Float", "Monetary"}
@@ -34,24 +36,39 @@ KINDS |= {kind: TEXTS for kind in {"Json", *RELATIONS}}
 NAMED = "@"
 # Prefix for a path that a function compares with the value that it is given.
 GIVEN = "="
+# Behind the model whose records a function searches, in place of those of its own model.
+ELSEWHERE = ">"
 
 
 def list_texts(node: ast.AST, parameters: list[str], _constants: dict[str, object]) -> list[str]:
     """The texts in the code of a function that searches, what it compares, and the models that it searches by name."""
     if "search" not in getattr(node, "name", ""):
         return []
-    texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    owners = {id(each): owner for call in ast.walk(node) for owner in find_searched(call) for each in ast.walk(call)}
+    constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    texts = [each.value for each in constants]
+    paths = [owners.get(id(each), "") + each.value for each in constants]
     conditions = [each.elts for each in ast.walk(node) if isinstance(each, ast.Tuple) and len(each.elts) == 3]
-    texts += [
-        GIVEN + path.value
+    paths += [
+        GIVEN + owners.get(id(path), "") + path.value
         for path, _, value in conditions
         if isinstance(path, ast.Constant) and isinstance(path.value, str)
         if isinstance(value, ast.Name) and value.id in parameters
     ]
     called = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
     if not called & {"name_search", "_name_search"} and "display_name" not in texts:
-        return texts
-    return texts + [NAMED + name for name in texts if f"env['{name}']" in ast.unparse(node)]
+        return paths
+    return paths + [NAMED + name for name in texts if f"env['{name}']" in ast.unparse(node)]
+
+
+def find_searched(node: ast.AST) -> Iterator[str]:
+    """The model of a call that searches records of another model by a domain, with ELSEWHERE behind it."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in DOMAINS:
+        return
+    for each in ast.walk(node.func.value):
+        if isinstance(each, ast.Subscript) and ast.unparse(each.value).endswith("env"):
+            if isinstance(each.slice, ast.Constant) and isinstance(each.slice.value, str):
+                yield each.slice.value + ELSEWHERE
 
 
 class Models:
@@ -125,9 +142,12 @@ class Models:
     def find_compared(self, model: str, path: str, kinds: set[str]) -> str | None:
         if path.startswith(NAMED):
             return path.removeprefix(NAMED)
-        if path.startswith(GIVEN):
+        is_given = path.startswith(GIVEN)
+        owner, elsewhere, rest = path.removeprefix(GIVEN).partition(ELSEWHERE)
+        model, path = (owner, rest) if elsewhere else (model, owner)
+        if is_given:
             # A text is compared with the names of the records that the path leads to.
-            source = self.find_source(model, path.removeprefix(GIVEN))
+            source = self.find_source(model, path)
             return source if kinds is TEXTS and source is not None and ":" not in source else None
         source = self.find_source(model, path) if "." in path else f"{model}:{path}"
         other, _, name = (source or "").partition(":")
@@ -135,13 +155,17 @@ class Models:
         return source if found is not None and found.type in kinds else None
 
     def is_text_of_other(self, model: str, path: str) -> bool:
-        source = self.find_source(model, path) if "." in path else None
+        source = self.find_source(model, path) if "." in path or ELSEWHERE in path else None
         other, _, name = (source or "").partition(":")
         found = self.find_field(other, name)
         return found is not None and found.type in TEXTS
 
     def find_source(self, model: str, path: str) -> str | None:
         """The field of another model that the path compares; None if it is a field of this model, or no path at all."""
+        owner, elsewhere, rest = path.partition(ELSEWHERE)
+        if elsewhere:
+            own = f"{owner}:{rest}" if owner != model and self.find_field(owner, rest) is not None else None
+            return self.find_source(owner, rest) or own
         at: str | None = model
         *before, last = path.split(".")
         for name in before:

@@ -87,12 +87,16 @@ describe('a method with ids returns', () => {
   });
 });
 
-test('the search panel returns as many records as its limit says, and gets no lower limit, because it would answer with an error', () => {
-  expect(count('search_panel_select_range', readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
-    asked: 7,
-    canLower: false,
-  });
-});
+test.each(['search_panel_select_range', 'im_search', 'message_get_followers'])(
+  '%s returns as many records as its named limit says, and gets no lower limit',
+  (method) => {
+    expect(count(method, readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
+      asked: 7,
+      canLower: false,
+    });
+    expect(count(method, readArguments('["user_id", 7]'))?.asked).toBe(null);
+  },
+);
 
 test('ids are counted up to one more than the maximum, and no further', () => {
   const params = `[[${'1, '.repeat(5000)}1]]`;
@@ -114,6 +118,7 @@ test.each(['search_count', 'fields_get', 'has_access', 'get_views'])('%s returns
 test.each([
   ['formatted_read_grouping_sets', '[[], [["a"]]]', '{}'],
   ['copy_data', '[[1]]', '{}'],
+  ['get_new_partner', '[1, [], 0]', '{"limit": 1}'],
   ['hierarchy_read', '[[], {}, "parent_id"]', '{"limit": 1}'],
   ['get_gantt_data', '[[], ["user_id"], {}, 1]', '{}'],
   ['search_panel_select_range', '["user_id"]', '{}'],

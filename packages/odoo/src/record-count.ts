@@ -35,7 +35,7 @@ type Bound =
   | 'ids'
   /** The number of ids, which may be cut. */
   | 'ids_cut'
-  /** The argument `limit`, which is always named; if there are more records, the method returns an error. */
+  /** The argument `limit`, which the call must name. It is not lowered: some methods return an error then. */
   | 'limit_named'
   /** The argument `limit`, with its position among the positional arguments and its default. */
   | { position: number; standard: number | null }
@@ -70,11 +70,34 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['search_paid_order_ids', { position: 2, standard: null }],
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
+  // Methods that search by a text, a domain or their record. Their positions differ between models and versions.
+  ['channel_fetch_message', 'limit_named'],
+  ['get_activity_data', 'limit_named'],
+  ['get_mention_suggestions', 'limit_named'],
+  ['get_mention_suggestions_from_channel', 'limit_named'],
+  ['get_sale_items_data', 'limit_named'],
+  ['im_search', 'limit_named'],
+  ['message_fetch', 'limit_named'],
+  ['message_get_followers', 'limit_named'],
+  ['recent_links', 'limit_named'],
+  ['search_for_channel_invite', 'limit_named'],
+  ['search_pages', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],
   // Returns one entry for each value of a field that the call names.
   ['read_progress_bar', 'unbounded'],
   // Also returns the values of the lines that a copy would have.
   ['copy_data', 'unbounded'],
+  // Methods that return all records that they find.
+  ['channel_search_to_join', 'unbounded'],
+  ['get_filters', 'unbounded'],
+  ['get_limited_partners_loading', 'unbounded'],
+  ['get_new_partner', 'unbounded'],
+  ['get_overtime_data', 'unbounded'],
+  ['list_leaves', 'unbounded'],
+  ['load_product_from_pos', 'unbounded'],
+  ['load_self_data', 'unbounded'],
+  ['read_config_open_orders', 'unbounded'],
+  ['read_pos_orders', 'unbounded'],
   // Methods of the modules web_hierarchy and web_gantt.
   ['hierarchy_read', 'unbounded'],
   ['get_gantt_data', 'unbounded'],

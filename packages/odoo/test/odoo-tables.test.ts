@@ -279,6 +279,7 @@ test.skipIf(!hasCommand('python3'))(
     expect(lines.filter((line) => /^(library\.|any\/)/.test(line))).toEqual([
       'any/label library.shelf',
       'library.pile library.shelf:label',
+      'library.pile/code library.shelf:code',
       'library.queue library.reservation',
       'library.reservation library.shelf,library.shelf:label',
       'library.sorted.volume/note library.shelf:label',
