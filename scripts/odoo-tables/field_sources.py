@@ -390,6 +390,8 @@ class Table:
     def __init__(self) -> None:
         # Sources by model and field. A stored field without sources has an empty set.
         self.rows: dict[tuple[str, str], set[str]] = {}
+        # Rows of views, which come from no mixin.
+        self.views: set[tuple[str, str]] = set()
         # Shown fields by context key and model.
         self.keys: dict[tuple[str, str], set[str]] = {}
 
@@ -446,6 +448,7 @@ class Table:
             }
             if found and name not in PLAIN_FIELDS:
                 self.rows.setdefault((model.name, name), set()).update(found)
+                self.views.add((model.name, name))
 
     def _add_written(self, sources: Sources, model: Model, name: str, inverse: str) -> None:
         """A field that is written by another one shows its value."""
@@ -464,10 +467,10 @@ class Table:
     def render(self) -> Iterator[str]:
         for row, found in FURTHER.items():
             self.rows.setdefault(row, set()).update(found)
-        models = {model: {} for model, _ in self.rows}
+        models: dict[str, dict[str, str]] = {model: {} for model, _ in self.rows}
         for (model, name), found in self.rows.items():
             models[model][name] = f"{name}={','.join(sorted(found))}" if found else name
-        common = Counter(row for rows in models.values() for row in rows.values() if "=" in row)
+        common = Counter(models[model][name] for model, name in self.rows.keys() - self.views if self.rows[model, name])
         mixed = {row for row, count in common.items() if count >= MODELS_OF_MIXIN}
         if mixed:
             yield f"{ANY_MODEL} {' '.join(sorted(mixed))}"

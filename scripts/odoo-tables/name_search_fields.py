@@ -44,11 +44,19 @@ def list_texts(node: ast.AST, parameters: list[str], _constants: dict[str, objec
     """The texts in the code of a function that searches, what it compares, and the models that it searches by name."""
     if "search" not in getattr(node, "name", ""):
         return []
+    by_context = {id(each) for part in list_by_context(node) for each in ast.walk(part)}
     owners = {id(each): owner for call in ast.walk(node) for owner in find_searched(call) for each in ast.walk(call)}
-    constants = [each for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    nodes = [each for each in ast.walk(node) if id(each) not in by_context]
+    constants = [each for each in nodes if isinstance(each, ast.Constant) and isinstance(each.value, str)]
     texts = [each.value for each in constants]
-    paths = [owners.get(id(each), "") + each.value for each in constants]
-    conditions = [each.elts for each in ast.walk(node) if isinstance(each, ast.Tuple) and len(each.elts) == 3]
+    conditions = [each.elts for each in nodes if isinstance(each, ast.Tuple) and len(each.elts) == 3]
+    # Another model is also searched by what does not depend on the value.
+    compared = {id(path) for path, _, value in conditions if mentions(value, parameters)}
+    paths = [
+        owners.get(id(each), "") + each.value
+        for each in constants
+        if id(each) in compared or id(each) not in owners
+    ]
     paths += [
         GIVEN + owners.get(id(path), "") + path.value
         for path, _, value in conditions
@@ -59,6 +67,17 @@ def list_texts(node: ast.AST, parameters: list[str], _constants: dict[str, objec
     if not called & {"name_search", "_name_search"} and "display_name" not in texts:
         return paths
     return paths + [NAMED + name for name in texts if f"env['{name}']" in ast.unparse(node)]
+
+
+def list_by_context(node: ast.AST) -> Iterator[ast.AST]:
+    """What is done only if the context has a member: packages/odoo/src/fields/field-context.ts has such members."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.If) and "context" in ast.unparse(each.test):
+            yield from each.body
+
+
+def mentions(node: ast.AST, names: list[str]) -> bool:
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
 
 
 def find_searched(node: ast.AST) -> Iterator[str]:
