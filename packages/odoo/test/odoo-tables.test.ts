@@ -257,7 +257,10 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
 
 test.skipIf(!hasCommand('python3')).each([
   [[], 'VERSION=PATH'],
-  [['fixture'], "'fixture' is not of the form VERSION=PATH: give a version and a folder, as in 18=../odoo-18"],
+  [
+    ['fixture'],
+    "'fixture' is not of the form VERSION=PATH: give a version and a folder, as in 18=../odoo-18",
+  ],
   [['18='], "'18=' is not of the form VERSION=PATH"],
   [['18=nowhere'], "'nowhere' is no checkout of Odoo: give the folder that contains odoo/addons/base"],
   [[`18=${folder}fixture`, `18=${folder}fixture`], 'version 18 is given twice: give each version once'],

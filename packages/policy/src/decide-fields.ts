@@ -120,7 +120,8 @@ export function decideColumns(
   known: Known,
 ): FieldsDecision {
   const lacking: LackingTypes = new Map();
-  const columns = max === undefined || method !== 'export_data' ? [] : uses.filter(({ isListed }) => isListed);
+  const columns =
+    max === undefined || method !== 'export_data' ? [] : uses.filter(({ isListed }) => isListed);
   for (const {
     path: [field = ''],
   } of columns) {
