@@ -10,6 +10,7 @@ fields; `any` stands for any model:
 - `field=source,...`: a source is a field of the record, or `model:field`
 - `=writer` among the sources: a field that writes this one. It is shown, but not what it is computed from
 - `*` among the sources: all fields on which the field depends, though it is stored
+- `display_name=source,...`: what names of records show beside `name` and the declared fields
 
 A field that a function computes by a query shows the columns that its queries return. A field of a model that is a view
 of the database shows the columns of its expression.
@@ -71,19 +72,49 @@ PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
     "direction_sign", "id", "active", "display_type", "currency_rate", "invoice_currency_rate",
 }  # fmt: skip
-# Fields whose functions hand on what they show in more steps than are followed, and fields that no function computes.
-FURTHER = {
-    ("res.users", "rank_id"): {"karma"},
-    ("res.users", "next_rank_id"): {"karma"},
-    ("gamification.karma.tracking", "new_value"): {"res.users:karma"},
-    ("gamification.karma.tracking", "old_value"): {"res.users:karma"},
-    ("account.journal", "kanban_dashboard"): {
-        "account.bank.statement.line:amount", "account.move.line:balance", "account.move:amount_residual",
-        "account.move:amount_total", "current_statement_balance",
-    },
-}  # fmt: skip
+# Fields whose functions hand on what they show in more steps than are followed, or by other means, and fields that no
+# function computes. Each was seen on a real server to show the value.
+FURTHER = """
+account.journal kanban_dashboard=account.bank.statement.line:amount,account.move.line:balance,account.move:amount_total
+account.journal kanban_dashboard=account.move:amount_residual,current_statement_balance
+account.journal kanban_dashboard_graph=account.bank.statement:balance_end_real
+base.document.layout account_number=res.partner.bank:acc_number
+blog.post website_absolute_url=blog.blog:seo_name website_url=blog.blog:seo_name
+chatbot.script.answer display_name=chatbot.script.step:message
+equity.valuation securities=equity.transaction:securities shares=equity.transaction:securities
+event.sponsor website_absolute_url=event.event:seo_name website_url=event.event:seo_name
+event.track website_absolute_url=event.event:seo_name website_url=event.event:seo_name
+fleet.vehicle odometer=fleet.vehicle.odometer:value
+forum.post website_url=forum.forum:seo_name
+forum.tag website_url=forum.forum:seo_name
+gamification.karma.tracking new_value=res.users:karma old_value=res.users:karma
+hr.employee hours_last_month=hr.attendance:worked_hours
+hr.employee.public hours_last_month=hr.attendance:worked_hours
+hr.recruitment.source url=hr.job:seo_name,utm.campaign:name,utm.medium:name,utm.source:name
+ir.actions.server.history display_name=res.partner:name
+link.tracker redirected_url=utm.campaign:name,utm.medium:name,utm.source:name
+link.tracker.click display_name=link.tracker.code:code
+pos.config last_session_closing_cash=pos.session:cash_register_balance_end_real
+pos.config statistics_for_current_session=pos.session:cash_register_balance_start
+product.combo base_price=product.template:list_price
+product.product base_unit_name=uom.uom:name display_name=product.attribute.value:name
+product.product partner_ref=product.attribute.value:name
+product.product reordering_max_qty=stock.warehouse.orderpoint:product_max_qty
+product.product reordering_min_qty=stock.warehouse.orderpoint:product_min_qty
+product.template reordering_max_qty=stock.warehouse.orderpoint:product_max_qty
+product.template reordering_min_qty=stock.warehouse.orderpoint:product_min_qty
+res.partner equity_kanban_dashboard_graph=equity.valuation:valuation
+res.users next_rank_id=karma rank_id=karma
+sale.order.line name_short=product.product:display_name translated_product_name=product.product:display_name
+stock.move quantity=stock.move.line:quantity
+stock.warehouse.orderpoint bom_id_placeholder=product.template:default_code
+"""
 # Editable numbers that repeat the value of another field.
-REPEATED = {("sale.order.line", "purchase_price")}
+REPEATED = {
+    ("hr.expense", "total_amount"), ("hr.expense", "total_amount_currency"), ("res.partner", "partner_weight"),
+    ("res.users", "karma"), ("resource.calendar", "full_time_required_hours"), ("sale.order.line", "purchase_price"),
+    ("stock.move", "quantity"), ("stock.warehouse.orderpoint", "product_max_qty"),
+}  # fmt: skip
 
 
 class Shown(NamedTuple):
@@ -390,7 +421,7 @@ class Table:
     def __init__(self) -> None:
         # Sources by model and field. A stored field without sources has an empty set.
         self.rows: dict[tuple[str, str], set[str]] = {}
-        # Rows of views, which come from no mixin.
+        # Rows of views. They come from no mixin, and neither do names.
         self.views: set[tuple[str, str]] = set()
         # Shown fields by context key and model.
         self.keys: dict[tuple[str, str], set[str]] = {}
@@ -410,6 +441,7 @@ class Table:
                     self._add_written(sources, model, each, inverse)
             if model.is_view:
                 self._add_view(sources, model)
+            self._add_name(sources, model)
             self._add_keys(sources, model)
 
     def _add_computed(self, sources: Sources, model: Model, name: str, places: set[Place]) -> None:
@@ -431,6 +463,23 @@ class Table:
             found.add("*")
         if found or keywords.get("store"):
             self.rows.setdefault((model.name, name), set()).update(found)
+
+    def _add_name(self, sources: Sources, model: Model) -> None:
+        """What the name of a record shows whatever the context, as far as its function does not declare it."""
+        function = NAME_FUNCTIONS[-1]
+        ancestors = [sources.models[each] for each in sources.ancestors[model.name] if each != CORE_MODEL]
+        if not any(function in each.methods for each in ancestors):
+            return
+        depends = sources.list_depends(model.name, function)
+        keyed = sources.list_keyed(model.name, function).values()
+        by_context = {place.shown for places in keyed for place in places}
+        for place in sources.list_assigned(model.name, function).get(NAME, ()):
+            shown = place.shown
+            # The field `name` of the record itself is always part of its name.
+            if shown is None or shown in depends or shown in by_context or shown in ((model.name, NAME), (model.name, "name")):
+                continue
+            if _is_telling(shown) and _kind_of(sources.models[shown.model], shown.field) in SHOWN_KINDS[TEXT]:
+                self.rows.setdefault((model.name, NAME), set()).update(_describe_all(sources, shown, model.name))
 
     def _add_view(self, sources: Sources, model: Model) -> None:
         query = sources.read_view(model.name)
@@ -465,12 +514,15 @@ class Table:
                 self.keys.setdefault((key, model.name), set()).update(found)
 
     def render(self) -> Iterator[str]:
-        for row, found in FURTHER.items():
-            self.rows.setdefault(row, set()).update(found)
+        for line in FURTHER.strip().splitlines():
+            model, *rows = line.split(" ")
+            for name, _, found in (row.partition("=") for row in rows):
+                self.rows.setdefault((model, name), set()).update(found.split(","))
         models: dict[str, dict[str, str]] = {model: {} for model, _ in self.rows}
         for (model, name), found in self.rows.items():
             models[model][name] = f"{name}={','.join(sorted(found))}" if found else name
-        common = Counter(models[model][name] for model, name in self.rows.keys() - self.views if self.rows[model, name])
+        of_mixins = {row for row in self.rows.keys() - self.views if row[1] != NAME and self.rows[row]}
+        common = Counter(models[model][name] for model, name in of_mixins)
         mixed = {row for row, count in common.items() if count >= MODELS_OF_MIXIN}
         if mixed:
             yield f"{ANY_MODEL} {' '.join(sorted(mixed))}"

@@ -235,15 +235,15 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
     expect(run()).toContain('library.volume shelf_code=library.shelf:code');
   });
 
-  test('has what queries return, and the value of a related field of another model', () => {
+  test('has names of records, what queries return, and the value of a related field of another model', () => {
     expect(run()).toContain(
-      'library.rack notes=library.shelf:code secret=library.shelf:secret,library.volume:shelf_secret worth=library.volume:price',
+      'library.rack display_name=library.volume:price notes=library.shelf:code secret=library.shelf:secret,library.volume:shelf_secret worth=library.volume:price',
     );
   });
 
   test('has the fields of a view of the database', () => {
     expect(run()).toContain(
-      'library.overview extra=library.shelf:price label=library.shelf:code price=library.volume:price worth=library.volume:price',
+      'library.overview extra=library.shelf:price label=library.shelf:code price=library.volume:price unknown=library.shelf:secret worth=library.volume:price',
     );
   });
 

@@ -276,6 +276,19 @@ describe('a denied field under another name of its record', () => {
     ['account.move.line', 'balance', 'account.invoice.report', 'price_subtotal'],
     ['mail.message', 'body', 'crm.activity.report', 'body'],
     ['pos.order.line', 'price_subtotal', 'report.pos.order', 'price_subtotal_excl'],
+    ['account.move', 'ref', 'purchase.bill.union', 'reference'],
+    // Names of records.
+    ['account.move.line', 'name', 'purchase.bill.line.match', 'display_name'],
+    ['hr.attendance', 'worked_hours', 'hr.attendance', 'display_name'],
+    ['product.attribute.value', 'name', 'product.product', 'display_name'],
+    ['product.attribute.value', 'name', 'sale.order.line', 'display_name'],
+    ['product.template', 'name', 'ir.model.data', 'display_name'],
+    // Numbers that a user may change, and that repeat another one.
+    ['gamification.karma.tracking', 'new_value', 'res.users', 'karma'],
+    ['hr.expense', 'total_amount', 'hr.expense', 'total_amount_currency'],
+    ['stock.move.line', 'quantity', 'stock.move', 'quantity'],
+    // By other means.
+    ['blog.blog', 'seo_name', 'blog.post', 'website_url'],
     ['res.users', 'karma', 'res.users', 'rank_id'],
     ['res.users', 'karma', 'res.users', 'next_rank_id'],
     ['res.users', 'karma', 'gamification.karma.tracking', 'new_value'],

@@ -16,7 +16,7 @@ import {
   type ModelOrders,
   NAME_SEARCH,
   PARENTS,
-  RECORD_NAMES,
+  showsAnyName,
   showsInName,
   type Tail,
 } from '@erp-proxy/odoo/fields';
@@ -484,7 +484,7 @@ export class FieldCheck {
 
   /** A computed field that shows a denied field is denied, unless a rule allows it by its name. */
   #findDenyingSource(model: string | null, field: string): CompiledFieldRule | null {
-    if (model !== null && RECORD_NAMES.has(field)) return this.#findDenyingRecordName(model, field);
+    if (model !== null && showsAnyName(model, field)) return this.#findDenyingRecordName(model, field);
     for (const source of listShownFields(field)) {
       const rule = this.#rules.findDenying(model, source);
       if (rule !== null && 'deny' in rule.rule) return rule;
