@@ -82,6 +82,7 @@ describe('a method with ids returns', () => {
     ['web_resequence', '[[1, 2, 3], {}]', '{}', 3],
     ['get_avatar_card_data', '[[1, 2, 3], ["name"]]', '{}', 3],
     ['get_barcodes_and_pin_hashed', '[[1, 2, 3]]', '{}', 3],
+    ['read_converted', '[[1, 2, 3]]', '{}', 3],
   ])('%s %s %s: %s', (method, params, keyword, asked) => {
     expect(count(method, readArguments(params, keyword))?.asked).toBe(asked);
   });
@@ -119,6 +120,7 @@ test.each([
   ['formatted_read_grouping_sets', '[[], [["a"]]]', '{}'],
   ['copy_data', '[[1]]', '{}'],
   ['get_new_partner', '[1, [], 0]', '{"limit": 1}'],
+  ['get_warehouses', '[]', '{}'],
   ['hierarchy_read', '[[], {}, "parent_id"]', '{"limit": 1}'],
   ['get_gantt_data', '[[], ["user_id"], {}, 1]', '{}'],
   ['search_panel_select_range', '["user_id"]', '{}'],

@@ -58,6 +58,8 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   // Methods that return some fields of each employee or user.
   ['get_avatar_card_data', 'ids'],
   ['get_barcodes_and_pin_hashed', 'ids'],
+  // Returns some fields of each line of an order.
+  ['read_converted', 'ids'],
   ['search', { position: 2, standard: null }],
   ['search_read', { position: 3, standard: null }],
   ['search_fetch', { position: 3, standard: null }],
@@ -89,10 +91,15 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['copy_data', 'unbounded'],
   // Methods that return all records that they find.
   ['channel_search_to_join', 'unbounded'],
+  ['get_all_currencies', 'unbounded'],
+  ['get_current_warehouses', 'unbounded'],
   ['get_filters', 'unbounded'],
   ['get_limited_partners_loading', 'unbounded'],
+  ['get_locales_for_spreadsheet', 'unbounded'],
   ['get_new_partner', 'unbounded'],
   ['get_overtime_data', 'unbounded'],
+  ['get_session_orders', 'unbounded'],
+  ['get_warehouses', 'unbounded'],
   ['list_leaves', 'unbounded'],
   ['load_product_from_pos', 'unbounded'],
   ['load_self_data', 'unbounded'],
