@@ -10,6 +10,10 @@ fields; `any` stands for any model:
 - `field=source,...`: a source is a field of the record, or `model:field`
 - `=writer` among the sources: a field that writes this one. It is shown, but not what it is computed from
 - `*` among the sources: all fields on which the field depends, though it is stored
+- `display_name=source,...`: what names of records show beside `name` and the declared fields
+
+A field that a function computes by a query shows the columns that its queries return. A field of a model that is a view
+of the database shows the columns of its expression.
 
 With `--keys`, prints the context keys that display names read instead, with what a condition on a key controls. Too
 much is listed there. Choose from it what packages/odoo/src/fields/field-context.ts needs.
@@ -26,20 +30,24 @@ Left out are:
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
-from odoo_sources import CORE_MODEL, Method, ModelClass, read_checkout
+from odoo_sources import CORE_MODEL, Method, ModelClass, find_checkouts, read_checkout
+from sql_columns import Query
 from value_flow import NOTHING, CallStep, Value, trace_values
 
 ANY_MODEL = "any"
 NAME = "display_name"
+CREATE_TABLE = re.compile(r"\bcreate\s+table\b", re.IGNORECASE)
 # Functions that compute the names of records: up to 16, and from 17 on.
 NAME_FUNCTIONS = ("name_get", "_compute_display_name")
 DEPTH_MAX = 2
+# Maximum number of related fields whose value is that of another related field.
+RELATED_MAX = 5
 # Maximum number of calls that are followed for one field. A function with more calls is no formula.
 CALLS_MAX = 150
 # If this number of models has a row, it counts as a row of a mixin, which other modules can use too.
@@ -57,13 +65,56 @@ SHOWN_KINDS = {
     NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
 }  # fmt: skip
 # Units and settings: many formulas use them, and none shows them.
-PLAIN_MODELS = {"res.currency", "res.currency.rate", "uom.uom", "ir.config_parameter", "ir.default", "res.lang"}
+PLAIN_MODELS = {
+    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang", "uom.uom",
+}  # fmt: skip
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
-    "direction_sign", "id", "active", "display_type",
+    "direction_sign", "id", "active", "display_type", "currency_rate", "invoice_currency_rate",
 }  # fmt: skip
+# Fields whose functions hand on what they show in more steps than are followed, or by other means, and fields that no
+# function computes. Each was seen on a real server to show the value.
+FURTHER = """
+account.journal kanban_dashboard=account.bank.statement.line:amount,account.move.line:balance,account.move:amount_total
+account.journal kanban_dashboard=account.move:amount_residual,current_statement_balance
+account.journal kanban_dashboard_graph=account.bank.statement:balance_end_real
+base.document.layout account_number=res.partner.bank:acc_number
+blog.post website_absolute_url=blog.blog:seo_name website_url=blog.blog:seo_name
+chatbot.script.answer display_name=chatbot.script.step:message
+equity.valuation securities=equity.transaction:securities shares=equity.transaction:securities
+event.sponsor website_absolute_url=event.event:seo_name website_url=event.event:seo_name
+event.track website_absolute_url=event.event:seo_name website_url=event.event:seo_name
+fleet.vehicle odometer=fleet.vehicle.odometer:value
+forum.post website_url=forum.forum:seo_name
+forum.tag website_url=forum.forum:seo_name
+gamification.karma.tracking new_value=res.users:karma old_value=res.users:karma
+hr.employee hours_last_month=hr.attendance:worked_hours
+hr.employee.public hours_last_month=hr.attendance:worked_hours
+hr.recruitment.source url=hr.job:seo_name,utm.campaign:name,utm.medium:name,utm.source:name
+ir.actions.server.history display_name=res.partner:name
+link.tracker redirected_url=utm.campaign:name,utm.medium:name,utm.source:name
+link.tracker.click display_name=link.tracker.code:code
+pos.config last_session_closing_cash=pos.session:cash_register_balance_end_real
+pos.config statistics_for_current_session=pos.session:cash_register_balance_start
+product.combo base_price=product.template:list_price
+product.product base_unit_name=uom.uom:name display_name=product.attribute.value:name
+product.product partner_ref=product.attribute.value:name
+product.product reordering_max_qty=stock.warehouse.orderpoint:product_max_qty
+product.product reordering_min_qty=stock.warehouse.orderpoint:product_min_qty
+product.template reordering_max_qty=stock.warehouse.orderpoint:product_max_qty
+product.template reordering_min_qty=stock.warehouse.orderpoint:product_min_qty
+res.partner equity_kanban_dashboard_graph=equity.valuation:valuation
+res.users next_rank_id=karma rank_id=karma
+sale.order.line name_short=product.product:display_name translated_product_name=product.product:display_name
+stock.move quantity=stock.move.line:quantity
+stock.warehouse.orderpoint bom_id_placeholder=product.template:default_code
+"""
 # Editable numbers that repeat the value of another field.
-REPEATED = {("sale.order.line", "purchase_price")}
+REPEATED = {
+    ("hr.expense", "total_amount"), ("hr.expense", "total_amount_currency"), ("res.partner", "partner_weight"),
+    ("res.users", "karma"), ("resource.calendar", "full_time_required_hours"), ("sale.order.line", "purchase_price"),
+    ("stock.move", "quantity"), ("stock.warehouse.orderpoint", "product_max_qty"),
+}  # fmt: skip
 
 
 class Shown(NamedTuple):
@@ -100,6 +151,15 @@ class Model:
     def is_abstract(self) -> bool:
         return all(known.kind == "abstract" for known in self.classes)
 
+    @property
+    def is_view(self) -> bool:
+        return any(known.names.get("_auto") is False for known in self.classes)
+
+    @property
+    def table(self) -> str:
+        given = [known.names["_table"] for known in self.classes if isinstance(known.names.get("_table"), str)]
+        return str(given[-1]) if given else self.name.replace(".", "_")
+
 
 class Sources:
     def __init__(self, classes: Iterable[ModelClass]) -> None:
@@ -127,8 +187,58 @@ class Sources:
                         comodel = {key: keywords[key] for key in ("comodel_name",) if key in keywords}
                         model.fields[each] = {"related": each, **comodel}
                         model.types[each] = inherited.types[each]
+        self.tables = {model.table: name for name, model in self.models.items() if not model.is_abstract}
+        self.rows: dict[str, Places] = {}
         self.returns: dict[tuple, Places] = {}
         self.calls = 0
+
+    def list_rows(self, text: str) -> Places:
+        """The values in the rows of a query."""
+        if text not in self.rows:
+            self.rows[text] = frozenset(
+                Place(None, Shown(model, column), False, False)
+                for model, column in Query([text]).list_returned(self.tables)
+                if column in self.models[model].fields
+            )
+        return self.rows[text]
+
+    def read_view(self, model: str) -> Query:
+        """The query of a model that is a view."""
+        methods = [
+            method
+            for name in self.ancestors[model]
+            for known in self.models[name].classes
+            for method in known.methods
+            if name != CORE_MODEL
+        ]
+        named = [pair for method in methods for pair in method.facts.named_texts]
+        texts = [text for method in methods for text in method.facts.texts]
+        # Models that make their own table are no views.
+        return Query([], []) if any(CREATE_TABLE.search(text) for text in texts) else Query(texts, named)
+
+    def find_relation(self, model: str | None, name: str, depth: int = 0) -> str | None:
+        """The model that a field leads to; None if the field leads to none, or its model is not known."""
+        keywords = self.models[model].fields.get(name) if model in self.models else None
+        if keywords is None or depth > RELATED_MAX:
+            return None
+        comodel = keywords.get("comodel_name")
+        if isinstance(comodel, str):
+            return comodel
+        at: str | None = model
+        path = _path_of(keywords)
+        for step in path:
+            at = self.find_relation(at, step, depth + 1)
+        return at if path else None
+
+    def list_ends(self, shown: Shown, depth: int = 0) -> Iterator[Shown]:
+        """A field, and the field of another model whose value it has."""
+        yield shown
+        at: str | None = shown.model
+        *before, last = _path_of(self.models[shown.model].fields[shown.field]) or [shown.field]
+        for step in before:
+            at = self.find_relation(at, step)
+        if before and at in self.models and last in self.models[at].fields and depth < RELATED_MAX:
+            yield from self.list_ends(Shown(at, last), depth + 1)
 
     def _list_ancestors(self, name: str) -> list[str]:
         found: list[str] = []
@@ -161,7 +271,7 @@ class Sources:
             if known is None or step not in known.fields:
                 return last
             last = Shown(known.name, step)
-            at = known.fields[step].get("comodel_name")
+            at = self.find_relation(known.name, step)
         return last
 
     def call(self, model: str, name: str, place: Place, given: tuple, named: tuple, depth: int) -> Places:
@@ -262,6 +372,8 @@ class Frame:
     def _begin(self, root: str) -> Places:
         if root == "self":
             return self.start
+        if root.startswith("#"):
+            return self.sources.list_rows(root[1:])
         if root.startswith("@"):
             is_known = root[1:] in self.sources.models
             return frozenset({Place(root[1:], None, False, True)}) if is_known else frozenset()
@@ -285,10 +397,9 @@ class Frame:
                 if place.shown:
                     found.add(place)
             elif step in model.fields:
-                comodel = model.fields[step].get("comodel_name")
+                comodel = self.sources.find_relation(model.name, step)
                 is_many = place.is_many or model.types[step] in ("One2many", "Many2many")
-                shown = Shown(model.name, step)
-                found.add(Place(comodel if isinstance(comodel, str) else None, shown, False, is_many))
+                found.add(Place(comodel, Shown(model.name, step), False, is_many))
         return frozenset(found)
 
 
@@ -310,6 +421,8 @@ class Table:
     def __init__(self) -> None:
         # Sources by model and field. A stored field without sources has an empty set.
         self.rows: dict[tuple[str, str], set[str]] = {}
+        # Rows of views. They come from no mixin, and neither do names.
+        self.views: set[tuple[str, str]] = set()
         # Shown fields by context key and model.
         self.keys: dict[tuple[str, str], set[str]] = {}
 
@@ -326,6 +439,9 @@ class Table:
                     self._add_computed(sources, model, each, assigned[compute].get(each, set()))
                 if isinstance(inverse, str) and not keywords.get("store"):
                     self._add_written(sources, model, each, inverse)
+            if model.is_view:
+                self._add_view(sources, model)
+            self._add_name(sources, model)
             self._add_keys(sources, model)
 
     def _add_computed(self, sources: Sources, model: Model, name: str, places: set[Place]) -> None:
@@ -342,11 +458,46 @@ class Table:
             source = _kind_of(sources.models[shown.model], shown.field)
             is_sum = place.is_many and source == NUMBER
             if source in SHOWN_KINDS[kind] and not is_sum and (keywords.get("store") or shown not in depends):
-                found.add(_describe(shown, model.name))
+                found.update(_describe_all(sources, shown, model.name))
         if keywords.get("store") and None in depends and not is_own:
             found.add("*")
         if found or keywords.get("store"):
             self.rows.setdefault((model.name, name), set()).update(found)
+
+    def _add_name(self, sources: Sources, model: Model) -> None:
+        """What the name of a record shows whatever the context, as far as its function does not declare it."""
+        function = NAME_FUNCTIONS[-1]
+        ancestors = [sources.models[each] for each in sources.ancestors[model.name] if each != CORE_MODEL]
+        if not any(function in each.methods for each in ancestors):
+            return
+        depends = sources.list_depends(model.name, function)
+        keyed = sources.list_keyed(model.name, function).values()
+        by_context = {place.shown for places in keyed for place in places}
+        for place in sources.list_assigned(model.name, function).get(NAME, ()):
+            shown = place.shown
+            # The field `name` of the record itself is always part of its name.
+            if shown is None or shown in depends or shown in by_context or shown in ((model.name, NAME), (model.name, "name")):
+                continue
+            if _is_telling(shown) and _kind_of(sources.models[shown.model], shown.field) in SHOWN_KINDS[TEXT]:
+                self.rows.setdefault((model.name, NAME), set()).update(_describe_all(sources, shown, model.name))
+
+    def _add_view(self, sources: Sources, model: Model) -> None:
+        query = sources.read_view(model.name)
+        for name, keywords in model.fields.items():
+            if name == NAME or "compute" in keywords or "related" in keywords:
+                continue
+            found = {
+                source
+                for shown in map(Shown._make, query.list_columns(name, sources.tables))
+                if shown.model != model.name
+                and shown.field in sources.models[shown.model].fields
+                and _is_telling(shown)
+                and _kind_of(sources.models[shown.model], shown.field) in SHOWN_KINDS[_kind_of(model, name)]
+                for source in _describe_all(sources, shown, model.name)
+            }
+            if found and name not in PLAIN_FIELDS:
+                self.rows.setdefault((model.name, name), set()).update(found)
+                self.views.add((model.name, name))
 
     def _add_written(self, sources: Sources, model: Model, name: str, inverse: str) -> None:
         """A field that is written by another one shows its value."""
@@ -363,10 +514,15 @@ class Table:
                 self.keys.setdefault((key, model.name), set()).update(found)
 
     def render(self) -> Iterator[str]:
-        models = {model: {} for model, _ in self.rows}
+        for line in FURTHER.strip().splitlines():
+            model, *rows = line.split(" ")
+            for name, _, found in (row.partition("=") for row in rows):
+                self.rows.setdefault((model, name), set()).update(found.split(","))
+        models: dict[str, dict[str, str]] = {model: {} for model, _ in self.rows}
         for (model, name), found in self.rows.items():
             models[model][name] = f"{name}={','.join(sorted(found))}" if found else name
-        common = Counter(row for rows in models.values() for row in rows.values() if "=" in row)
+        of_mixins = {row for row in self.rows.keys() - self.views if row[1] != NAME and self.rows[row]}
+        common = Counter(models[model][name] for model, name in of_mixins)
         mixed = {row for row, count in common.items() if count >= MODELS_OF_MIXIN}
         if mixed:
             yield f"{ANY_MODEL} {' '.join(sorted(mixed))}"
@@ -388,6 +544,19 @@ def _is_telling(shown: Shown) -> bool:
     return shown.model not in PLAIN_MODELS and shown.field not in PLAIN_FIELDS
 
 
+def _path_of(keywords: dict[str, object]) -> list[str]:
+    """The path of a related field; empty for another field."""
+    related = keywords.get("related")
+    path = related.split(".") if isinstance(related, str) else related
+    return [step for step in path if isinstance(step, str)] if isinstance(path, (list, tuple)) else []
+
+
+def _describe_all(sources: Sources, shown: Shown, model: str) -> Iterator[str]:
+    """The field, and, if it belongs to another model, the field whose value it has: the server is not asked for it."""
+    ends = [shown] if shown.model == model else sources.list_ends(shown)
+    return (_describe(each, model) for each in ends if _is_telling(each))
+
+
 def _describe(shown: Shown, model: str) -> str:
     return shown.field if shown.model == model else f"{shown.model}:{shown.field}"
 
@@ -397,19 +566,15 @@ def main() -> None:
     parser.add_argument("--keys", action="store_true", help="print the context keys of display names")
     parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH", help="version and folder with odoo/addons")
     table = Table()
-    versions: list[str] = []
     options = parser.parse_args()
-    for each in options.checkouts:
-        version, _, path = each.partition("=")
-        if not (Path(path) / "odoo" / "addons").is_dir():
-            parser.error(f"{path} has no folder odoo/addons")
-        versions.append(version)
-        table.add(Sources(read_checkout(Path(path), trace_values)))
+    checkouts = find_checkouts(parser, options.checkouts)
+    for path in checkouts.values():
+        table.add(Sources(read_checkout(path, trace_values)))
     if options.keys:
         print("\n".join(table.render_keys()))
         return
     print("/**")
-    print(f" * Computed fields of Odoo Community {', '.join(versions)}, and what they show. Written by")
+    print(f" * Computed fields of Odoo Community {', '.join(checkouts)}, and what they show. Written by")
     print(" * scripts/odoo-tables/field_sources.py, which describes the form.")
     print(" */")
     print("export const COMPUTED_FIELDS = `")

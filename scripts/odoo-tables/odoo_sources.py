@@ -6,6 +6,7 @@ thousand modules fits into memory. The analysis of function bodies is in data_fl
 
 from __future__ import annotations
 
+import argparse
 import ast
 import sys
 import warnings
@@ -21,6 +22,9 @@ MODEL_BASES = {"Model", "AbstractModel", "TransientModel", "BaseModel"}
 CORE_MODULE = "odoo"
 CORE_MODEL = "base"
 SKIPPED_FOLDERS = {"tests", "migrations", "upgrades", "upgrade_code", "static", "doc", "__pycache__"}
+
+# Attributes of a class that are kept.
+NAMES = ("_rec_name", "_rec_names_search", "_auto", "_table")
 
 # Keywords of a field that name functions which Odoo calls for it.
 FIELD_FUNCTIONS = ("compute", "inverse", "search", "default", "selection", "domain", "group_expand")
@@ -61,12 +65,27 @@ class ModelClass:
     analyze: Analyzer
     fields: dict[str, Field] = field(default_factory=dict)
     methods: list[Method] = field(default_factory=list)
-    # `_rec_name` and `_rec_names_search`, if the class sets them to constants.
+    # Those of NAMES that the class sets to constants.
     names: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_definition(self) -> bool:
         return self.name not in self.inherit
+
+
+def find_checkouts(parser: argparse.ArgumentParser, given: list[str]) -> dict[str, Path]:
+    """The folders of checkouts by version. If one is no checkout, ends the program with what to give instead."""
+    found: dict[str, Path] = {}
+    for each in given:
+        version, _, path = each.partition("=")
+        if not version.isdigit() or path == "":
+            parser.error(f"{each!r} is not of the form VERSION=PATH: give a version and a folder, as in 18=../odoo-18")
+        if not (Path(path) / "odoo" / "addons" / "base").is_dir():
+            parser.error(f"{path!r} is no checkout of Odoo: give the folder that contains odoo/addons/base")
+        if version in found:
+            parser.error(f"version {version} is given twice: give each version once")
+        found[version] = Path(path)
+    return found
 
 
 def read_checkout(root: Path, analyze: Analyzer = analyze_function) -> list[ModelClass]:
@@ -197,7 +216,7 @@ def _describe_class(node: ast.ClassDef, module: str, analyze: Analyzer) -> Model
     is_transient = attributes.get("_transient", "TransientModel" in bases)
     kind = "abstract" if is_abstract else "transient" if is_transient else "stored"
     delegates = delegates if isinstance(delegates, dict) else {}
-    names = {key: attributes[key] for key in ("_rec_name", "_rec_names_search") if key in attributes}
+    names = {key: attributes[key] for key in NAMES if key in attributes}
     return ModelClass(name, module, inherit, delegates, kind, analyze, names=names)
 
 

@@ -3,8 +3,9 @@
 Only values count, not conditions: `order.total = line.price if order.state else 0` has the value of `price`. The order
 of statements is ignored: a name has the union of everything that is assigned to it.
 
-A value is a set of paths. A path begins with `self`, a parameter (`=name`) or a model (`@name`). Its steps are names of
-attributes, and calls of methods, which field_sources.py replaces by what the method returns.
+A value is a set of paths. A path begins with `self`, a parameter (`=name`), a model (`@name`) or the text of a query
+(`#text`), whose rows it stands for. Its steps are names of attributes, and calls of methods, which field_sources.py
+replaces by what the method returns.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Union
+
+from sql_columns import is_query
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 Value = frozenset  # a set of paths
@@ -47,6 +50,9 @@ class ValueFacts:
     keyed: dict[str, Value] = field(default_factory=dict)
     # Context keys that the function reads.
     keys: set[str] = field(default_factory=set)
+    # Texts in the code, and texts that a key of a dict names. The query of a view is made of them.
+    texts: list[str] = field(default_factory=list)
+    named_texts: list[tuple[str, str]] = field(default_factory=list)
 
 
 # Methods that return records of the same model.
@@ -68,6 +74,8 @@ NEUTRAL = {
     "_inherits", "_parent_name", "context", "cr", "uid",
 }  # fmt: skip
 RECORD_IDS = {"id", "ids", "_origin", "_ids"}
+# Methods that return the rows of the queries that the function has executed.
+FETCHES = {"fetchone", "fetchall", "fetchmany", "dictfetchone", "dictfetchall"}
 MUTATIONS = {"append", "extend", "insert", "add", "update", "setdefault"}
 
 
@@ -83,6 +91,11 @@ class _Trace:
         names = [name.lstrip("*") for name in parameters]
         self.values: dict[str, Value] = {name: frozenset({(f"={name}",)}) for name in names}
         self.values["self"] = self.values["cls"] = frozenset({SELF})
+        self.executed = [
+            child.args[0]
+            for child in self.nodes
+            if isinstance(child, ast.Call) and _name_of(child.func) == "execute" and child.args
+        ]
         self.bound: dict[str, list[ast.expr]] = {}
         for name, value in _list_bindings(self.nodes):
             self.bound.setdefault(name, []).append(value)
@@ -102,6 +115,7 @@ class _Trace:
             elif isinstance(node, ast.Call):
                 self._visit_call(node)
             self.facts.keys.update(self._keys_of(node))
+            self._note_texts(node)
         self._visit_conditions()
         return self.facts
 
@@ -120,6 +134,10 @@ class _Trace:
     # Values of expressions
 
     def value(self, node: ast.expr | None) -> Value:
+        if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp)):
+            text = _text_of(node)
+            if text is not None and is_query(text):
+                return frozenset({(f"#{text}",)})
         if isinstance(node, ast.Name):
             return self.values.get(node.id, NOTHING)
         if isinstance(node, ast.Attribute):
@@ -155,8 +173,6 @@ class _Trace:
 
     def _value_of_attribute(self, node: ast.Attribute) -> Value:
         if node.attr in NEUTRAL:
-            if node.attr == "env":
-                return NOTHING
             return NOTHING
         if isinstance(node.value, ast.Attribute) and node.value.attr == "env":
             # `env.company` and `env.user` do not depend on fields of the record.
@@ -182,6 +198,8 @@ class _Trace:
         name = _name_of(node.func)
         if name in WITHOUT_VALUE:
             return NOTHING
+        if name in FETCHES:
+            return self._join(self.executed)
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if not isinstance(node.func, ast.Attribute):
             if name == "super":
@@ -282,6 +300,21 @@ class _Trace:
             for bound in self.bound.get(node.id, ()):
                 yield from self._entries(bound, depth + 1)
 
+    # Texts
+
+    def _note_texts(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.Constant, ast.JoinedStr)):
+            text = _text_of(node)
+            if text is not None:
+                self.facts.texts.append(text)
+        pairs = zip(node.keys, node.values) if isinstance(node, ast.Dict) else ()
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            pairs = ((node.targets[0].slice, node.value),)
+        for key, value in pairs:
+            text = _text_of(value.args[0] if isinstance(value, ast.Call) and value.args else value)
+            if text is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
+                self.facts.named_texts.append((key.value, text))
+
     # Context keys
 
     def _is_context(self, node: ast.expr, depth: int = 0) -> bool:
@@ -358,8 +391,8 @@ def _list_bindings(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             for argument in arguments:
                 if isinstance(argument, ast.Lambda) and argument.args.args:
                     yield argument.args.args[0].arg, node.func.value
-                elif node.func.attr in MUTATIONS and isinstance(node.func.value, ast.Name):
-                    yield node.func.value.id, argument
+                elif node.func.attr in MUTATIONS and isinstance(_holder_of(node.func.value), ast.Name):
+                    yield _holder_of(node.func.value).id, argument
 
 
 def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -381,6 +414,23 @@ def _bind(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         entry = ast.Dict(keys=[target.slice], values=[value])
         yield target.value.id, entry
+
+
+def _holder_of(node: ast.expr) -> ast.expr:
+    """The dict or list that has an item, or an item of an item."""
+    return _holder_of(node.value) if isinstance(node, ast.Subscript) else node
+
+
+def _text_of(node: ast.expr) -> str | None:
+    """The text of an expression, with a question mark in place of each part that is not constant; None if it is none."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text_of(part) or "?" for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
+        left = _text_of(node.left)
+        return left if left is None or isinstance(node.op, ast.Mod) else left + (_text_of(node.right) or "?")
+    return None
 
 
 def _extend(value: Value, step: object) -> Value:

@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 from effect_flow import ANYTHING, ASSIGNMENT, CALLED, FOLLOWS, MAILS, Effect, trace_effects
 from field_sources import Sources
-from odoo_sources import CORE_MODEL, read_checkout
+from odoo_sources import CORE_MODEL, find_checkouts, read_checkout
 
 REVIEW = Path(__file__).with_name("review.json")
 # Maximum number of calls that are followed from `create`, `write` or an inverse.
@@ -451,11 +451,8 @@ def main() -> None:
     options = parser.parse_args()
     table = Table(Review.read(options.review))
     heirs: set[str] = set()
-    for each in options.checkouts:
-        version, _, path = each.partition("=")
-        if not (Path(path) / "odoo" / "addons").is_dir():
-            parser.error(f"{path} has no folder odoo/addons")
-        sources = Sources(read_checkout(Path(path), trace_effects))
+    for version, path in find_checkouts(parser, options.checkouts).items():
+        sources = Sources(read_checkout(path, trace_effects))
         table.add(int(version), Finder(sources))
         heirs.update(list_heirs(sources))
     for line in table.render_rows() if options.rows else render(table, heirs):

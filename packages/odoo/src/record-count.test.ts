@@ -82,17 +82,22 @@ describe('a method with ids returns', () => {
     ['web_resequence', '[[1, 2, 3], {}]', '{}', 3],
     ['get_avatar_card_data', '[[1, 2, 3], ["name"]]', '{}', 3],
     ['get_barcodes_and_pin_hashed', '[[1, 2, 3]]', '{}', 3],
+    ['read_converted', '[[1, 2, 3]]', '{}', 3],
   ])('%s %s %s: %s', (method, params, keyword, asked) => {
     expect(count(method, readArguments(params, keyword))?.asked).toBe(asked);
   });
 });
 
-test('the search panel returns as many records as its limit says, and gets no lower limit, because it would answer with an error', () => {
-  expect(count('search_panel_select_range', readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
-    asked: 7,
-    canLower: false,
-  });
-});
+test.each(['search_panel_select_range', 'im_search', 'message_get_followers'])(
+  '%s returns as many records as its named limit says, and gets no lower limit',
+  (method) => {
+    expect(count(method, readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
+      asked: 7,
+      canLower: false,
+    });
+    expect(count(method, readArguments('["user_id", 7]'))?.asked).toBe(null);
+  },
+);
 
 test('ids are counted up to one more than the maximum, and no further', () => {
   const params = `[[${'1, '.repeat(5000)}1]]`;
@@ -113,6 +118,9 @@ test.each(['search_count', 'fields_get', 'has_access', 'get_views'])('%s returns
 
 test.each([
   ['formatted_read_grouping_sets', '[[], [["a"]]]', '{}'],
+  ['copy_data', '[[1]]', '{}'],
+  ['get_new_partner', '[1, [], 0]', '{"limit": 1}'],
+  ['get_warehouses', '[]', '{}'],
   ['hierarchy_read', '[[], {}, "parent_id"]', '{"limit": 1}'],
   ['get_gantt_data', '[[], ["user_id"], {}, 1]', '{}'],
   ['search_panel_select_range', '["user_id"]', '{}'],
@@ -132,6 +140,56 @@ test.each([
   ['web_save', '[[]]', '{"vals": [{}], "specification": {}}'],
 ])('%s %s %s cannot be bounded', (method, params, keyword) => {
   expect(count(method, readArguments(params, keyword))).toEqual({ asked: null, canLower: false });
+});
+
+describe('Odoo ignores the limit of', () => {
+  const read = (model: string, method: string, params: string, keyword = '{}') =>
+    countRecords(model, method, readArguments(params, keyword), 1000);
+  const UNBOUNDED = { asked: null, canLower: false };
+
+  test.each([
+    ['product.template', 'read_group', '[[], ["categ_id"], ["categ_id"], 0, 5]', '{}'],
+    ['product.template', 'read_group', '[[], ["categ_id"], "categ_id", 0, 5]', '{}'],
+    ['product.template', 'read_group', '[[], ["categ_id"], ["categ_id", "type"], 0, 5, "x", true]', '{}'],
+    ['product.template', 'web_read_group', '[[], [], ["categ_id"], 5]', '{"lazy": true}'],
+    [
+      'hr.attendance',
+      'read_group',
+      '[[]]',
+      '{"fields": [], "groupby": ["\\u0065mployee_id:x"], "limit": 5, "lazy": 1}',
+    ],
+  ])('groups that list all records of a model: %s %s %s %s', (model, method, params, keyword) => {
+    expect(read(model, method, params, keyword)).toEqual(UNBOUNDED);
+  });
+
+  test.each([
+    ['product.template', '[[], ["categ_id"], ["type", "categ_id"], 0, 5]', '{}'],
+    ['product.template', '[[], ["categ_id"], ["categ_id"], 0, 5, "x", false]', '{}'],
+    ['product.template', '[[], ["categ_id"], [], 0, 5]', '{"lazy": false}'],
+    ['res.partner', '[[], ["categ_id"], ["categ_id"], 0, 5]', '{}'],
+  ])('no other groups: %s %s %s', (model, params, keyword) => {
+    expect(read(model, 'read_group', params, keyword)).toEqual({ asked: 5, canLower: true });
+  });
+
+  test.each([
+    ['sale.order', 'read_group', '[[], [], ["date_order"], 0, 5]', '{"context": {"fill_temporal": {}}}'],
+    ['sale.order', 'web_read_group', '[[], [], ["date_order"], 5]', '{"context": {"fill_temporal": true}}'],
+    [
+      'account.account',
+      'name_search',
+      '[""]',
+      '{"limit": 5, "context": {"partner_id": 1, "move_type": "out_invoice"}}',
+    ],
+    ['account.code.mapping', 'search_read', '[[["account_id", "in", [1, 2]]], ["code"], 0, 1]', '{}'],
+  ])('%s %s %s %s', (model, method, params, keyword) => {
+    expect(read(model, method, params, keyword)).toEqual(UNBOUNDED);
+  });
+
+  test('no context with other members', () => {
+    const context = '{"limit": 5, "context": {"partner_id": 1, "fill_temporal": false}}';
+    expect(read('account.account', 'name_search', '[""]', context)).toEqual({ asked: 5, canLower: true });
+    expect(read('sale.order', 'read_group', '[[], [], ["date_order"]]', context)?.asked).toBe(5);
+  });
 });
 
 test.each(['14.0', '15.0', '16.0', '17.0', '18.0', '19.0'])(

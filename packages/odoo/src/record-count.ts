@@ -2,8 +2,16 @@
  * Determines from the arguments of a read how many records it can return, and where its limit is. Positions are the
  * same in every version from 14 (docs/odoo-facts.md#parameters). Independent of policies.
  */
-import { isWrittenAt, type JsonSpan, readElements, readInteger } from '@erp-proxy/json';
+import {
+  decodeString,
+  isWrittenAt,
+  type JsonSpan,
+  readElements,
+  readInteger,
+  readMembers,
+} from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
+import { isExpandedGroup } from './expanded-groups.ts';
 import { isGrouping, someGroupingText } from './grouping.ts';
 import { isReadOnlyMethod } from './methods.ts';
 
@@ -27,7 +35,7 @@ type Bound =
   | 'ids'
   /** The number of ids, which may be cut. */
   | 'ids_cut'
-  /** The argument `limit`, which is always named; if there are more records, the method returns an error. */
+  /** The argument `limit`, which the call must name. It is not lowered: some methods return an error then. */
   | 'limit_named'
   /** The argument `limit`, with its position among the positional arguments and its default. */
   | { position: number; standard: number | null }
@@ -50,6 +58,8 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   // Methods that return some fields of each employee or user.
   ['get_avatar_card_data', 'ids'],
   ['get_barcodes_and_pin_hashed', 'ids'],
+  // Returns some fields of each line of an order.
+  ['read_converted', 'ids'],
   ['search', { position: 2, standard: null }],
   ['search_read', { position: 3, standard: null }],
   ['search_fetch', { position: 3, standard: null }],
@@ -62,9 +72,39 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['search_paid_order_ids', { position: 2, standard: null }],
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
+  // Methods that search by a text, a domain or their record. Their positions differ between models and versions.
+  ['channel_fetch_message', 'limit_named'],
+  ['get_activity_data', 'limit_named'],
+  ['get_mention_suggestions', 'limit_named'],
+  ['get_mention_suggestions_from_channel', 'limit_named'],
+  ['get_sale_items_data', 'limit_named'],
+  ['im_search', 'limit_named'],
+  ['message_fetch', 'limit_named'],
+  ['message_get_followers', 'limit_named'],
+  ['recent_links', 'limit_named'],
+  ['search_for_channel_invite', 'limit_named'],
+  ['search_pages', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],
   // Returns one entry for each value of a field that the call names.
   ['read_progress_bar', 'unbounded'],
+  // Also returns the values of the lines that a copy would have.
+  ['copy_data', 'unbounded'],
+  // Methods that return all records that they find.
+  ['channel_search_to_join', 'unbounded'],
+  ['get_all_currencies', 'unbounded'],
+  ['get_current_warehouses', 'unbounded'],
+  ['get_filters', 'unbounded'],
+  ['get_limited_partners_loading', 'unbounded'],
+  ['get_locales_for_spreadsheet', 'unbounded'],
+  ['get_new_partner', 'unbounded'],
+  ['get_overtime_data', 'unbounded'],
+  ['get_session_orders', 'unbounded'],
+  ['get_warehouses', 'unbounded'],
+  ['list_leaves', 'unbounded'],
+  ['load_product_from_pos', 'unbounded'],
+  ['load_self_data', 'unbounded'],
+  ['read_config_open_orders', 'unbounded'],
+  ['read_pos_orders', 'unbounded'],
   // Methods of the modules web_hierarchy and web_gantt.
   ['hierarchy_read', 'unbounded'],
   ['get_gantt_data', 'unbounded'],
@@ -89,6 +129,25 @@ const BACKSLASH = 0x5c;
 const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
 const EXPAND_POSITION = 7;
 
+/** Positions of arguments of `read_group` and `web_read_group`, up to 18. */
+const GROUPBY_POSITION = 2;
+const LAZY_POSITION = 6;
+
+/**
+ * Reads in which Odoo ignores the limit (docs/odoo-facts.md#ignored-limits). `context`: only if the context has all of these members. `model` absent: any
+ * model.
+ */
+const UNLIMITED: readonly { model?: string; methods: RegExp; context: readonly string[] }[] = [
+  // Each period between the first and the last one is a group, in 14 to 18; 19 refuses a limit then.
+  { methods: /^(web_)?read_group$/, context: ['fill_temporal'] },
+  // All accounts, in the order of their use, in 16 to 19.
+  { model: 'account.account', methods: /name_search$/, context: ['partner_id', 'move_type'] },
+  // The code of each account of the domain in each company, in 18 and 19.
+  { model: 'account.code.mapping', methods: /search|^(web_|formatted_)?read_group$/, context: [] },
+];
+/** More members of a context count as any. */
+const CONTEXT_MEMBERS_MAX = 1000;
+
 /** Positions of the arguments of `web_save`. */
 const VALUES_POSITION = 1;
 const NEXT_POSITION = 3;
@@ -108,8 +167,13 @@ export function countRecords(
 ): RecordCount | null {
   const bound = BOUNDS.get(method) ?? (isReadOnlyMethod(method, model) ? 'unbounded' : 'none');
   if (bound === 'none') return null;
-  if (bound === 'unbounded' || isUnfolding(method, call) || listsInGroups(method, call))
-    return { asked: null, canLower: false };
+  const hasNoBound =
+    bound === 'unbounded' ||
+    isUnlimited(model, method, call) ||
+    isUnfolding(method, call) ||
+    expandsGroups(model, method, call) ||
+    listsInGroups(method, call);
+  if (hasNoBound) return { asked: null, canLower: false };
   if (method === 'web_save' && savesList(call)) return { asked: null, canLower: false };
   if (bound === 'ids' || bound === 'ids_cut') {
     // `web_save` returns the records of `next_id` in place of its own.
@@ -132,6 +196,44 @@ export function findLimitPosition(method: string): number | null {
 /** Whether `web_save` creates several records, and returns them. */
 function savesList(call: Arguments): boolean {
   return findArgument(call, VALUES_POSITION, 'vals').some(({ kind }) => kind === 'array');
+}
+
+function isUnlimited(model: string, method: string, call: Arguments): boolean {
+  return UNLIMITED.some(
+    (row) =>
+      (row.model ?? model) === model &&
+      row.methods.test(method) &&
+      row.context.every((member) => hasContextMember(call, member)),
+  );
+}
+
+/** Whether a context of the call has the member. An empty object counts too. */
+function hasContextMember({ bytes, named }: Arguments, member: string): boolean {
+  return named.some(({ name, value }) => {
+    if (name !== 'context' || value.kind !== 'object') return false;
+    const members = readMembers(bytes, value, CONTEXT_MEMBERS_MAX + 1);
+    if (members.length > CONTEXT_MEMBERS_MAX) return true;
+    return members.some((each) => each.name === member && !isLeftOut(each.value));
+  });
+}
+
+/**
+ * Whether Odoo adds the groups of all records to which the field of the grouping can lead, beyond any limit: in lazy
+ * groupings of 14 to 18.
+ */
+function expandsGroups(model: string, method: string, call: Arguments): boolean {
+  if (method !== 'read_group' && method !== 'web_read_group') return false;
+  const lazy = findArgument(call, LAZY_POSITION, 'lazy');
+  if (lazy.length > 0 && lazy.every(isLeftOut)) return false;
+  return findArgument(call, GROUPBY_POSITION, 'groupby').some((groupby) => {
+    let first = groupby;
+    if (groupby.kind === 'array')
+      readElements(call.bytes, groupby, (element) => {
+        first = element;
+        return false;
+      });
+    return first.kind === 'string' && isExpandedGroup(model, decodeString(call.bytes, first));
+  });
 }
 
 function isUnfolding(method: string, { positional, named }: Arguments): boolean {

@@ -1,5 +1,5 @@
 /** The scripts that read tables of models from a checkout of Odoo, on a small invented checkout. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,8 +42,10 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.log',
       'library.member',
       'library.named',
+      'library.overview',
       'library.pile',
       'library.queue',
+      'library.rack',
       'library.reader',
       'library.reservation',
       'library.shelf',
@@ -54,7 +56,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(22);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(24);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -277,12 +279,43 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
     expect(run()).toContain('library.volume shelf_code=library.shelf:code');
   });
 
+  test('has names of records, what queries return, and the value of a related field of another model', () => {
+    expect(run()).toContain(
+      'library.rack display_name=library.volume:price notes=library.shelf:code secret=library.shelf:secret,library.volume:shelf_secret worth=library.volume:price',
+    );
+  });
+
+  test('has the fields of a view of the database', () => {
+    expect(run()).toContain(
+      'library.overview extra=library.shelf:price label=library.shelf:code price=library.volume:price unknown=library.shelf:secret worth=library.volume:price',
+    );
+  });
+
   test('has the context keys of display names', () => {
     expect(run('--keys').filter((line) => line !== '')).toEqual([
       'show_price library.shelf code,price',
       'show_shelf library.volume library.shelf:secret,shelf_id',
     ]);
   });
+});
+
+test.skipIf(!hasCommand('python3')).each([
+  [[], 'VERSION=PATH'],
+  [
+    ['fixture'],
+    "'fixture' is not of the form VERSION=PATH: give a version and a folder, as in 18=../odoo-18",
+  ],
+  [['18='], "'18=' is not of the form VERSION=PATH"],
+  [['18=nowhere'], "'nowhere' is no checkout of Odoo: give the folder that contains odoo/addons/base"],
+  [[`18=${folder}fixture`, `18=${folder}fixture`], 'version 18 is given twice: give each version once'],
+])('scripts say what to give in place of the checkouts %j (skipped without python3)', (given, message) => {
+  for (const script of ['field_sources.py', 'name_search_fields.py', 'written_models.py']) {
+    const { status, stderr } = spawnSync('python3', ['-B', `${folder}${script}`, ...given], {
+      encoding: 'utf8',
+    });
+    expect(status, script).toBe(2);
+    expect(stderr, script).toContain(message);
+  }
 });
 
 test.skipIf(!hasCommand('python3'))(
@@ -293,10 +326,12 @@ test.skipIf(!hasCommand('python3'))(
     expect(lines.filter((line) => /^(library\.|any\/)/.test(line))).toEqual([
       'any/label library.shelf',
       'library.pile library.shelf:label',
+      'library.pile/code library.shelf:code',
       'library.queue library.reservation',
       'library.reservation library.shelf,library.shelf:label',
       'library.sorted.volume/note library.shelf:label',
       'library.sorted.volume/price library.shelf:price',
+      'library.sorted.volume/queue_id library.shelf',
     ]);
   },
 );

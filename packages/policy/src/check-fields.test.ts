@@ -226,6 +226,15 @@ test('a computed field is denied with the field that it shows, and allowed by it
   );
 });
 
+test('a list of the records that lead to a record is denied with the field by which they do', () => {
+  const hidden = { 'sale.order.line': { deny: ['order_id'] } };
+  expect(check(hidden, 'sale.order', 'line_ids')).toBe('fields["sale.order.line"]');
+  expect(check(hidden, 'res.partner', 'order_ids.line_ids')).toBe('fields["sale.order.line"]');
+  expect(check(hidden, 'res.partner', 'order_ids')).toBe(null);
+  expect(check({ ...hidden, 'sale.order': { allow: ['line_ids'] } }, 'sale.order', 'line_ids')).toBe(null);
+  expect(check({ 'sale.order.line': { allow: ['name'] } }, 'sale.order', 'line_ids')).toBe(null);
+});
+
 describe('a denied field under another name of its record', () => {
   const byTable = (of: string, denied: string, model: string, field: string) =>
     new FieldCheck(new FieldRules({ [of]: { deny: [denied] } }), NOTHING_KNOWN).check(model, {
@@ -254,6 +263,35 @@ describe('a denied field under another name of its record', () => {
     ['account.move', 'ref', 'mail.message', 'record_name'],
     ['sale.order', 'amount_total', 'sale.order', 'amount_undiscounted'],
     ['sale.order', 'amount_total', 'sale.order', 'amount_to_invoice'],
+    // The code of a line of payment methods is related to the code of its method.
+    ['account.payment.method', 'code', 'account.journal', 'selected_payment_method_codes'],
+    ['account.payment.method.line', 'code', 'account.journal', 'selected_payment_method_codes'],
+    // Queries.
+    ['account.move.line', 'amount_residual', 'res.partner', 'credit'],
+    ['account.move.line', 'amount_residual', 'res.partner', 'debit'],
+    ['mail.activity', 'summary', 'account.journal', 'json_activity_data'],
+    ['account.bank.statement.line', 'amount', 'account.journal', 'kanban_dashboard'],
+    // Views of the database.
+    ['sale.order.line', 'margin', 'sale.report', 'margin'],
+    ['account.move.line', 'balance', 'account.invoice.report', 'price_subtotal'],
+    ['mail.message', 'body', 'crm.activity.report', 'body'],
+    ['pos.order.line', 'price_subtotal', 'report.pos.order', 'price_subtotal_excl'],
+    ['account.move', 'ref', 'purchase.bill.union', 'reference'],
+    // Names of records.
+    ['account.move.line', 'name', 'purchase.bill.line.match', 'display_name'],
+    ['hr.attendance', 'worked_hours', 'hr.attendance', 'display_name'],
+    ['product.attribute.value', 'name', 'product.product', 'display_name'],
+    ['product.attribute.value', 'name', 'sale.order.line', 'display_name'],
+    ['product.template', 'name', 'ir.model.data', 'display_name'],
+    // Numbers that a user may change, and that repeat another one.
+    ['gamification.karma.tracking', 'new_value', 'res.users', 'karma'],
+    ['hr.expense', 'total_amount', 'hr.expense', 'total_amount_currency'],
+    ['stock.move.line', 'quantity', 'stock.move', 'quantity'],
+    // By other means.
+    ['blog.blog', 'seo_name', 'blog.post', 'website_url'],
+    ['res.users', 'karma', 'res.users', 'rank_id'],
+    ['res.users', 'karma', 'res.users', 'next_rank_id'],
+    ['res.users', 'karma', 'gamification.karma.tracking', 'new_value'],
   ])('of %s, %s is denied as %s %s', (of, denied, model, field) => {
     expect(byTable(of, denied, model, field)).toBe(`fields["${of}"]`);
     expect(byTable(of, 'x_other', model, field)).toBe(null);
@@ -455,6 +493,10 @@ test('a condition on a field with a search method is denied with what the method
   );
   expect(compare('event.event', 'address_search', { 'res.partner': { deny: ['city'] } })).toBe(RULE);
   expect(compare('event.event', 'address_search', { 'res.partner': { deny: ['vat'] } })).toBe(null);
+  const country = { 'res.country': { deny: ['code'] } };
+  expect(compare('event.event', 'address_search', country)).toBe('fields["res.country"]');
+  const state = { 'res.country.state': { deny: ['name'] } };
+  expect(compare('event.event', 'address_search', state)).toBe('fields["res.country.state"]');
 });
 
 describe('a search by name is denied with the fields of other models that it compares', () => {

@@ -16,7 +16,7 @@ import {
   type ModelOrders,
   NAME_SEARCH,
   PARENTS,
-  RECORD_NAMES,
+  showsAnyName,
   showsInName,
   type Tail,
 } from '@erp-proxy/odoo/fields';
@@ -332,6 +332,8 @@ export class FieldCheck {
     // The server does not describe the field to this user, but related fields still show its value.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
     if (type.related !== null) return this.#checkRelated(model, type.related, depth);
+    const linked = this.#findDenyingInverse(model, field, type);
+    if (linked !== null) return linked;
     const paths = listPaths(type, findComputedField(model, field));
     return paths.length === 0 ? null : this.#checkComputed(model, field, paths);
   }
@@ -342,11 +344,28 @@ export class FieldCheck {
    */
   #findDenyingByTable(model: string, field: string): CompiledFieldRule | null {
     if (findComputedField(model, field) === null) return null;
-    const isAllowed = this.#rules
-      .ofModel(model)
-      .some(({ rule, matches }) => 'allow' in rule && matches(field));
     const check = this.#rules.hasAllow ? this.#findDenyingCheck() : this;
-    return isAllowed || check === null ? null : check.#computed.find(`${model} ${field}`);
+    return check === null || this.#isAllowedByName(model, field)
+      ? null
+      : check.#computed.find(`${model} ${field}`);
+  }
+
+  /**
+   * A one2many field lists the records that have this record in their many2one field, and so shows the values of that
+   * field.
+   */
+  #findDenyingInverse(
+    model: string,
+    field: string,
+    { relation, inverse }: FieldType,
+  ): CompiledFieldRule | null {
+    const check = this.#findDenyingCheck();
+    if (relation === null || inverse === null || check === null) return null;
+    return this.#isAllowedByName(model, field) ? null : check.#findDenying(relation, inverse, 1);
+  }
+
+  #isAllowedByName(model: string, field: string): boolean {
+    return this.#rules.ofModel(model).some(({ rule, matches }) => 'allow' in rule && matches(field));
   }
 
   /**
@@ -465,7 +484,7 @@ export class FieldCheck {
 
   /** A computed field that shows a denied field is denied, unless a rule allows it by its name. */
   #findDenyingSource(model: string | null, field: string): CompiledFieldRule | null {
-    if (model !== null && RECORD_NAMES.has(field)) return this.#findDenyingRecordName(model, field);
+    if (model !== null && showsAnyName(model, field)) return this.#findDenyingRecordName(model, field);
     for (const source of listShownFields(field)) {
       const rule = this.#rules.findDenying(model, source);
       if (rule !== null && 'deny' in rule.rule) return rule;

@@ -115,6 +115,29 @@ export function decideNamedPaths(
   return finish(decidePaths(policy, request, NOTHING_KNOWN));
 }
 
+/** `export_data` gives the names of all records to which a column leads, so `limit_max` refuses columns of several. */
+export function decideColumns(
+  { policy: { limit_max: max } }: Pick<CompiledPolicy, 'policy'>,
+  { model, method, uses: { uses } }: Pick<FieldsRequest, 'model' | 'method' | 'uses'>,
+  known: Known,
+): FieldsDecision {
+  const lacking: LackingTypes = new Map();
+  const columns =
+    max === undefined || method !== 'export_data' ? [] : uses.filter(({ isListed }) => isListed);
+  for (const {
+    path: [field = ''],
+  } of columns) {
+    const types = known.types.get(model);
+    if (types === undefined) lacking.set(model, (lacking.get(model) ?? new Set()).add(field));
+    else if (types.get(field)?.type.endsWith('2many'))
+      return deny(
+        'limit_max',
+        `This key may read at most ${max} related records of a field for each record, and the column \`${field}\` gives the names of all of them. Leave it out, or read the field by \`web_read\` with a \`limit\`.`,
+      );
+  }
+  return { kind: 'allowed', lacking: { types: lacking, orders: false } };
+}
+
 export type OrderDecision =
   | { kind: 'lacking'; lacking: Lacking }
   /** The records may come in the order of their model. */

@@ -129,6 +129,7 @@ describe('near names', () => {
     ['mail.activity.type', MODELS, ['mail.activity']],
     ['sale.orders', MODELS, ['sale.order', 'sale.order.line']],
     ['crm.opportunity', MODELS, ['crm.lead', 'crm.stage']],
+    ['street_2', ['street', 'street2', 'street_12'], ['street2', 'street', 'street_12']],
     ['', CONTACT, []],
     ['id_', CONTACT, ['id']],
   ])('of %s', (name, known, nearest) => {

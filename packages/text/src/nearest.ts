@@ -77,11 +77,15 @@ const WORD_LENGTH_MIN = 3;
 const PREFIX_LENGTH_MIN = 4;
 /** Minimum length of a common prefix, as a share of the longer word. */
 const PREFIX_SHARE_MIN = 0.6;
+/** The difference of names that have the same letters and digits: `street_2` and `street2`. */
+const SEPARATORS_DIFFERENCE = 0.5;
+const SEPARATORS = /[^\p{L}\p{N}]+/u;
 /** Words that occur in so many names that sharing one means nothing. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(['has', 'ids', 'res', 'count', 'studio']);
 
 interface Wanted {
   text: string;
+  joined: string;
   words: readonly string[];
   /** The beginnings of its significant words. A text that contains none of them shares no word. */
   starts: readonly string[];
@@ -97,11 +101,11 @@ function readWanted(name: string): Wanted {
   const starts = telling.map((word) => word.slice(0, WORD_LENGTH_MIN));
   const letters = telling.join('').length;
   const editsMax = Math.max(1, Math.floor(letters / LETTERS_PER_EDIT));
-  return { text, words, starts, measureEdits: createEditDistance(text), editsMax };
+  return { text, joined: words.join(''), words, starts, measureEdits: createEditDistance(text), editsMax };
 }
 
 function splitWords(text: string): string[] {
-  return text.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  return text.split(SEPARATORS).filter(Boolean);
 }
 
 function isTelling(word: string): boolean {
@@ -113,10 +117,12 @@ function isTelling(word: string): boolean {
  * text is not near.
  */
 function measureDifference(wanted: Wanted, candidate: string, limit: number): number {
-  const { text, measureEdits, editsMax } = wanted;
+  const { text, joined, measureEdits, editsMax } = wanted;
   if (candidate.length > CANDIDATE_LENGTH_MAX) return Number.POSITIVE_INFINITY;
   const other = candidate.toLowerCase();
   if (other === text) return 0;
+  if (other.length >= joined.length && joined !== '' && splitWords(other).join('') === joined)
+    return SEPARATORS_DIFFERENCE;
   const edits = measureEdits(other, Math.min(limit, editsMax + 1));
   return Math.min(edits <= editsMax ? edits : Number.POSITIVE_INFINITY, compareWords(wanted, other));
 }

@@ -124,7 +124,13 @@ const USUAL_NAME_FIELDS = ['name'];
 /** Models whose display name shows other fields than the usual ones. */
 export const SPECIAL_NAME_MODELS: readonly string[] = [...NAME_FIELDS.keys(), ...SIMILAR_NAME_FIELDS.keys()];
 /** Fields that show the name of a record of any model, in attachments, activities, messages and ratings. */
-export const RECORD_NAMES: ReadonlySet<string> = new Set(['res_name', 'parent_res_name', 'record_name']);
+const RECORD_NAMES: ReadonlySet<string> = new Set(['res_name', 'parent_res_name', 'record_name']);
+
+/** Whether the field shows the name of a record of any model. The name of an external id is that of its record. */
+export function showsAnyName(model: string, field: string): boolean {
+  return RECORD_NAMES.has(field) || (model === 'ir.model.data' && field === 'display_name');
+}
+
 /** Fields that show the same as the name of a record. */
 const NAMES: readonly string[] = ['x_name', 'complete_name', 'company_name', 'commercial_company_name'];
 

@@ -13,8 +13,8 @@ export {
   listShownFields,
   NAME_SEARCH,
   PARENTS,
-  RECORD_NAMES,
   SPECIAL_NAME_MODELS,
+  showsAnyName,
   showsInName,
 } from './field-sources.ts';
 export {

@@ -5,7 +5,7 @@
 export const NAME_SEARCHES = `
 account.account/code account.account:code_store
 account.account/root_id account.account:placeholder_code
-account.analytic.account res.partner
+account.analytic.account res.partner,res.partner:name
 account.analytic.default account.analytic.account
 account.analytic.distribution account.analytic.account
 account.analytic.plan/root_id account.analytic.plan:parent_path
@@ -24,6 +24,7 @@ any/activity_summary mail.activity:summary
 any/alias_email mail.alias:alias_full_name
 any/analytic_distribution account.analytic.account
 any/analytic_distribution_search account.analytic.account
+any/my_activity_date_deadline mail.activity:date_deadline
 base.module.install.request ir.module.module
 base.module.install.review ir.module.module
 calendar.alarm/duration_minutes calendar.alarm:duration
@@ -33,7 +34,7 @@ crm.lead/activity_date_deadline_my mail.activity:date_deadline
 crm.team.member res.users
 discuss.channel.member discuss.channel,mail.guest,res.partner
 discuss.channel.rtc.session discuss.channel.member
-event.event/address_search event.event:name,res.partner:city,res.partner:name,res.partner:street,res.partner:street2,res.partner:zip
+event.event/address_search event.event:name,res.country,res.country.state,res.partner:city,res.partner:name,res.partner:street,res.partner:street2,res.partner:zip
 event.lead.request event.event
 event.mail event.event
 event.mail.registration event.mail
@@ -53,6 +54,7 @@ hr.applicant/partner_name hr.candidate:partner_name
 hr.attendance.overtime hr.employee
 hr.attendance.overtime.line hr.employee
 hr.candidate.skill hr.skill
+hr.employee.public/first_contract_date hr.employee:first_contract_date
 hr.employee.skill hr.skill
 hr.employee.skill.log hr.skill
 hr.employee/license_plate fleet.vehicle:license_plate,hr.employee:private_car_plate
@@ -64,7 +66,7 @@ hr.version/date_end hr.version:contract_date_end
 hr.version/date_start hr.version:contract_date_start
 im_livechat.channel.member.history mail.guest,res.partner
 ir.actions.act_window.view ir.ui.view
-ir.actions.report/model_id ir.actions.report:model,ir.model
+ir.actions.report/model_id ir.actions.report:model
 ir.actions.todo ir.actions.actions
 ir.cron.progress ir.cron
 ir.cron.trigger ir.cron
@@ -83,6 +85,7 @@ mail.mail/body_content mail.mail:body_html
 mail.message.schedule mail.message
 mail.message/account_audit_log_preview mail.tracking.value:new_value_char,mail.tracking.value:new_value_text,mail.tracking.value:old_value_char,mail.tracking.value:old_value_text
 mail.message/l10n_in_audit_log_account_move_id mail.message:model
+mail.message/rating_value rating.rating:rating
 mail.notification res.partner
 mail.tracking.value ir.model.fields
 mailing.contact.subscription mailing.contact
@@ -92,6 +95,7 @@ mrp.bom product.template
 mrp.bom.byproduct product.product
 mrp.bom.line product.product
 mrp.production stock.picking:name
+mrp.production/delay_alert_date stock.move:delay_alert_date
 mrp.workcenter.productivity mrp.workcenter.productivity.loss
 onboarding.progress onboarding.onboarding
 onboarding.progress.step onboarding.onboarding.step
@@ -104,16 +108,15 @@ product.template.attribute.line product.attribute,product.attribute.value
 product.template/barcode product.product:barcode
 product.template/standard_price product.product:standard_price
 project.task.stage.personal project.task.type
-project.task/personal_stage_id project.task.stage.personal,project.task:display_name
+project.task/personal_stage_id project.task:display_name
+project.task/project_sale_order_id sale.order
 project.task/remaining_hours_so sale.order.line:remaining_hours
 purchase.requisition.line product.product
 report.pos.order pos.order
 res.groups/full_name ir.module.category:name,res.groups:name
 res.users.deletion res.users
 res.users.settings res.users
-sale.order res.partner:name
 sale.order.line sale.order:name
-sale.order/tasks_ids project.task
 slide.channel.partner res.partner
 slide.embed slide.slide
 slide.slide.partner res.partner
@@ -127,6 +130,7 @@ stock.picking/delay_alert_date stock.move:delay_alert_date
 stock.picking/delay_pass purchase.order:date_order
 stock.picking/zip res.partner:zip
 stock.quant product.product,res.partner,stock.location,stock.lot,stock.package,stock.quant.package
+stock.quant.package/owner_id stock.quant
 stock.replenishment.info stock.warehouse.orderpoint
 stock.return.picking.line product.product
 stock.valuation.layer product.product

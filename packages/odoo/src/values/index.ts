@@ -11,8 +11,10 @@ export { type NamedFields, readNamedFields } from './named-fields.ts';
 export {
   BEFORE_BYTES,
   findNonNumbers,
+  ListedNonNumbers,
   listNonNumbers,
   mayHaveNonNumber,
+  type NonNumber,
   NULL,
   replaceNonNumbers,
   VALUE_BYTES,

@@ -74,6 +74,55 @@ export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonN
   }
 }
 
+/**
+ * Finds such values in the pieces of one JSON value, elements of lists too. It reads each byte, while
+ * {@link findNonNumbers} searches for the words.
+ */
+export class ListedNonNumbers {
+  #isInText = false;
+  #isEscaped = false;
+
+  /** Continues with the bytes from `from` to `to`. A value that goes on behind `to` is found too. */
+  *find(bytes: Uint8Array, from: number, to: number): Generator<NonNumber, void, undefined> {
+    const text = viewAsBuffer(bytes);
+    let quote = from - 1;
+    let backslash = from - 1;
+    for (let at = from; at < to; ) {
+      if (!this.#isInText) {
+        const byte = bytes[at]!;
+        at++;
+        if (byte === QUOTE) this.#isInText = true;
+        // JSON has no other word with these letters.
+        else if (byte === UPPER_N || byte === UPPER_I) {
+          const start = bytes[at - 2] === MINUS ? at - 2 : at - 1;
+          const word = byte === UPPER_N ? WORDS[0] : WORDS[1];
+          const end = at - 1 + word.length;
+          if (!word.startsWith(text.toString('latin1', at - 1, Math.min(end, to)))) continue;
+          yield { start, end, field: findName(bytes, start) };
+          at = end;
+        }
+        continue;
+      }
+      if (this.#isEscaped) {
+        this.#isEscaped = false;
+        at++;
+        continue;
+      }
+      if (quote < at) quote = findByte(text, QUOTE, at, to);
+      if (backslash < at) backslash = findByte(text, BACKSLASH, at, to);
+      at = Math.min(quote, backslash) + 1;
+      if (quote < backslash) this.#isInText = false;
+      else if (backslash < to) this.#isEscaped = true;
+    }
+  }
+}
+
+/** The next place of the byte, or `to`. */
+function findByte(text: Buffer, byte: number, from: number, to: number): number {
+  const at = text.indexOf(byte, from);
+  return at === -1 || at > to ? to : at;
+}
+
 /** Replaces each of the values by `null`. */
 export function replaceNonNumbers(bytes: Uint8Array, found: readonly NonNumber[]): Uint8Array {
   const parts: Uint8Array[] = [];

@@ -1,7 +1,8 @@
 /** Decides about the fields that a call names and returns, as far as types are known. */
-export type { Known } from '../check-fields.ts';
+export { type Known, NOTHING_KNOWN } from '../check-fields.ts';
 export {
   type AllowedFields,
+  decideColumns,
   decideFields,
   decideNamedPaths,
   decideOrder,

@@ -49,3 +49,14 @@ test('every model with expectations was recorded', () => {
   const recorded = new Set(CASES.map(([, model]) => model));
   for (const model of Object.keys(NEEDED)) expect(recorded, model).toContain(model);
 });
+
+test.each([
+  ['18 and later', 'first_name last_name', ['name', 'first_name', 'last_name', 'email']],
+  ['before 18', '', ['name', 'email']],
+])('of a mailing contact %s, the parts of the name are shown if it has them', (_, more, first) => {
+  const names = `active color company_name country_id create_date email ${more} id message_bounce name`.split(
+    ' ',
+  );
+  const described = Object.fromEntries(names.map((name) => [name, { type: 'char' }]));
+  expect(chooseShown(readFields(described), 'mailing.contact').slice(0, first.length)).toEqual(first);
+});

@@ -30,6 +30,7 @@ const DEFAULT_FIELDS: Readonly<Record<string, string>> = {
   'mail.activity':
     'res_model res_id res_name activity_type_id summary note date_deadline user_id state create_date',
   'mail.message': 'date author_id email_from model res_id record_name message_type subtype_id subject body',
+  'mailing.contact': 'name first_name last_name email company_name country_id create_date',
   'mrp.production':
     'name product_id product_qty qty_producing product_uom_id state date_planned_start date_start origin',
   'product.category': 'complete_name parent_id',

@@ -38,6 +38,22 @@ test('also where a write or a form returns the records', async () => {
   expect(paths.error.data.rule).toBe('limit_max');
 });
 
+test('a column of export_data with the names of several records is refused', async () => {
+  for (const fields of [undefined, { 'res.partner': { deny: ['vat'] } }]) {
+    const models = { 'res.partner': ['export_data'], 'res.country': ['read'] };
+    const exporting = await limited.limit({ models, limit_max: 2, ...(fields && { fields }) });
+    const names = await exporting.call('export_data', 'res.partner', [[1], ['name', 'child_ids']]);
+    expect(names.error.data).toMatchObject({ type: 'policy_denied', rule: 'limit_max' });
+    expect(names.error.message).toContain('the column `child_ids` gives the names of all of them');
+    expect(await exporting.call('export_data', 'res.partner', [[1], ['name', 'country_id']])).toHaveProperty(
+      'result',
+    );
+  }
+  const models = { 'res.partner': ['export_data'] };
+  const free = await limited.limit({ models });
+  expect(await free.call('export_data', 'res.partner', [[1], ['child_ids']])).toHaveProperty('result');
+});
+
 test('a call without a specification is not told about them', async () => {
   const { error } = await limited.call('web_read', 'res.partner', [[1, 2, 3], { name: {} }]);
   expect(error.message).toBe(

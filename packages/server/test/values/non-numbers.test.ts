@@ -168,7 +168,11 @@ test('whatever the pieces are, a stream replaces what a parser of the whole does
           pieces.push(bytes.subarray(at, at + size));
           at += size;
         }
-        const stream = new ReplacedStream({ next: () => pieces.shift() ?? null, cancel: () => {} }, () => {});
+        const stream = new ReplacedStream(
+          { next: () => pieces.shift() ?? null, cancel: () => {} },
+          'records',
+          () => {},
+        );
         const given: Uint8Array[] = [];
         for (let piece = await stream.next(); piece !== null; piece = await stream.next()) given.push(piece);
         const whole = replaceNonNumbers(bytes, listNonNumbers(bytes));
@@ -180,12 +184,86 @@ test('whatever the pieces are, a stream replaces what a parser of the whole does
   );
 });
 
+/** Cuts bytes into pieces of these sizes, over and over. */
+function cut(bytes: Uint8Array, sizes: readonly number[]) {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, index = 0; at < bytes.length; index++) {
+    const size = sizes[index % sizes.length]!;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return { next: () => pieces.shift() ?? null, cancel: () => {} };
+}
+
+test('elements of lists are found too, whatever the pieces are', async () => {
+  const element = fc.oneof(
+    fc.constantFrom('NaN', 'Infinity', '-Infinity', '1.5', 'null', '{"a b": NaN, "c": [NaN]}'),
+    fc
+      .oneof(fc.string(), fc.constantFrom('NaN', ', NaN', '\\", NaN, "', '-Inf', 'In', '\\'))
+      .map((text) => JSON.stringify(text)),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(element, { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      async (elements, sizes) => {
+        const bytes = Buffer.from(`[${elements.join(', ')}]`);
+        const found = listNonNumbers(bytes);
+        const whole = Buffer.from(replaceNonNumbers(bytes, found)).toString();
+        const replaced = new ReplacedStream(cut(bytes, sizes), 'lists', () => {});
+        expect(Buffer.from((await readStream(replaced)) as Uint8Array).toString()).toBe(whole);
+        const checked = readStream(new CheckedStream(cut(bytes, sizes), 'lists', () => {}));
+        if (found.length > 0) await expect(checked).rejects.toThrow('NaN or Infinity');
+        else expect(Buffer.from((await checked) as Uint8Array).toString()).toBe(whole);
+      },
+    ),
+    { numRuns: countCases(300) },
+  );
+});
+
+describe('a list of numbers with NaN, as export_data gives it', () => {
+  const exported = (count: number) =>
+    Array.from({ length: count }, (_, index) => `[${NAME}, ${index === count - 1 ? 'NaN' : 1.5}]`);
+  const call = (headers: Record<string, string> = {}) => {
+    const changes = { action: '"export_data"', params: '[[1], ["name", "target"]]' };
+    return pair.proxy.post(printCall(pair.upstream.url, changes), headers);
+  };
+
+  test('is one clear error in a short answer', async () => {
+    await open(exported(2));
+    const { status, body } = await call();
+    const { error } = JSON.parse(body.toString());
+    expect([status, error.data.type]).toEqual([502, 'upstream_bad_response']);
+    expect(error.message).toMatch(/^A value in the answer is NaN or Infinity/);
+  });
+
+  test('breaks off a long answer that has begun, is in the log, and is one clear error from the next call on', async () => {
+    await open(exported(3000));
+    await expect(call()).rejects.toThrow();
+    const line = pair.proxy.log.find(({ msg }) => msg === 'call');
+    expect(JSON.stringify(line)).toContain('NaN or Infinity in a list');
+    const { status, body } = await call();
+    expect([status, JSON.parse(body.toString()).error.data.type]).toEqual([502, 'upstream_bad_response']);
+  });
+
+  test('is null for a caller of normalized values', async () => {
+    await open(exported(3000));
+    const { status, body } = await call(PREFER);
+    const { result } = JSON.parse(body.toString());
+    expect([status, result.length, result.at(-1)[1]]).toEqual([200, 3000, null]);
+  });
+});
+
 test('a plain stream breaks off wherever the pieces of a long answer end', async () => {
   const text = JSON.stringify('x'.repeat(400));
   const bytes = Buffer.from(`[{"t": ${text}, "amount_total_in_currency_signed": -Infinity, "u": ${text}}]`);
   for (let cut = 1; cut < bytes.length; cut++) {
     const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)];
-    const stream = new CheckedStream({ next: () => pieces.shift() ?? null, cancel: () => {} }, () => {});
+    const stream = new CheckedStream(
+      { next: () => pieces.shift() ?? null, cancel: () => {} },
+      'records',
+      () => {},
+    );
     await expect(readStream(stream), `cut at ${cut}`).rejects.toThrow('amount_total_in_currency_signed');
   }
 });

@@ -16,6 +16,7 @@ import type { FieldTypes } from '@erp-proxy/odoo/values';
 import { type CompiledPolicy, namesMethod } from '@erp-proxy/policy';
 import {
   type AllowedFields,
+  decideColumns,
   decideFields,
   decideNamedPaths,
   decideOrder,
@@ -26,6 +27,7 @@ import {
   type Known,
   type Lacking,
   listAllowedFields,
+  NOTHING_KNOWN,
   type Steps,
 } from '@erp-proxy/policy/fields';
 import type { Client } from '../../keys/keys.ts';
@@ -94,6 +96,7 @@ export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Clien
   if (one.policy === other.policy) return true;
   const [before, now] = [one.policy?.policy, other.policy?.policy];
   if (JSON.stringify(before?.fields) !== JSON.stringify(now?.fields)) return false;
+  if (before?.limit_max !== now?.limit_max) return false;
   return JSON.stringify(before?.models) === JSON.stringify(now?.models);
 }
 
@@ -132,7 +135,9 @@ async function apply<AnyCall extends NamedMethod>(
   if (fields === null) {
     const decided = decideNamedPaths(policy, request);
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
-    if (decided.lacking.types.size === 0) return { call };
+    const columns = decideColumns(policy, request, NOTHING_KNOWN);
+    const lacking = [decided, columns].flatMap((each) => ('lacking' in each ? [...each.lacking.types] : []));
+    if (lacking.length === 0) return { call };
   }
   const decided = await decideWithServer(request, policy, server);
   if ('reply' in decided) return decided;
@@ -216,7 +221,9 @@ function* decideAll(policy: CompiledPolicy, request: FieldsRequest, known: Known
   }
   const paths = yield* decidePaths(policy, request, known);
   if (paths.kind === 'denied') return paths;
-  lacking.push(paths.lacking);
+  const columns = decideColumns(policy, request, known);
+  if (columns.kind === 'denied') return columns;
+  lacking.push(paths.lacking, columns.lacking);
   return { kind: 'allowed', lacking, sets };
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { type ByteStream, ByteStreamError, chain } from '@erp-proxy/async/streams';
-import { listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '@erp-proxy/odoo/values';
+import { findResultForm, listNonNumbers, mayHaveNonNumber, replaceNonNumbers } from '@erp-proxy/odoo/values';
 import { LRUCache } from 'lru-cache';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
@@ -13,7 +13,7 @@ import type { Step } from '../terms/operation.ts';
 import { isResult, type Reply, type ResultReply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { denyBrokenOff, describeOutcome } from '../terms/upstream-denials.ts';
-import { CheckedStream, NonNumberError, ReplacedStream } from './non-number-stream.ts';
+import { CheckedStream, NonNumberError, type NonNumberPlaces, ReplacedStream } from './non-number-stream.ts';
 import { PeekedBody } from './peeked-body.ts';
 import { nameLogin } from './target-names.ts';
 
@@ -27,6 +27,7 @@ interface ReadingCall {
   isReadOnly: boolean;
   target: Target;
   model: string;
+  method: string;
 }
 
 const MODELS_MAX = 1000;
@@ -46,7 +47,7 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     const converts = areValuesNormalized || (via !== null && via !== 'console');
     const reply = await next(context);
     if (!isResult(reply)) return reply;
-    return converts ? replace(reply, context) : await check(reply, call, context);
+    return converts ? replace(reply, call, context) : await check(reply, call, context);
   };
 
   async function check(reply: ResultReply, call: ReadingCall, context: CallContext): Promise<Reply> {
@@ -58,7 +59,7 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
     }
     if (rest === null) return reply;
     const key = `${nameLogin(call.target)} ${call.model}`;
-    const checked = new CheckedStream(chain(pieces, rest), () => void seen.set(key, true));
+    const checked = new CheckedStream(chain(pieces, rest), findPlaces(call), () => void seen.set(key, true));
     const watched = { ...reply, pieces: [], rest: checked };
     return seen.has(key) ? await readAhead(watched, checked, { call, context }) : watched;
   }
@@ -82,19 +83,26 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
   }
 }
 
-function replace(reply: ResultReply, { trace }: CallContext): ResultReply {
+function replace(reply: ResultReply, call: ReadingCall, { trace }: CallContext): ResultReply {
   const { pieces, rest } = reply;
   const note = (field: string | null) => {
     trace.nullField ??= field ?? '';
   };
-  if (rest !== null)
-    return { ...reply, pieces: [], rest: new ReplacedStream(chain(pieces, rest), note), lengthBytes: null };
+  if (rest !== null) {
+    const replaced = new ReplacedStream(chain(pieces, rest), findPlaces(call), note);
+    return { ...reply, pieces: [], rest: replaced, lengthBytes: null };
+  }
   if (!pieces.some(mayHaveNonNumber)) return reply;
   const whole = Buffer.concat(pieces);
   const found = listNonNumbers(whole);
   for (const { field } of found) note(field);
   const replaced = replaceNonNumbers(whole, found);
   return { ...reply, pieces: [replaced], lengthBytes: replaced.length };
+}
+
+/** The floats of records are members. Other results, such as that of `export_data`, can be lists of numbers. */
+function findPlaces({ method }: ReadingCall): NonNumberPlaces {
+  return findResultForm(method) === null ? 'lists' : 'records';
 }
 
 function denyNonNumber(field: string | null, { isReadOnly, model }: ReadingCall): Denial {

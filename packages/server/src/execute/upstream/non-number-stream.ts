@@ -2,27 +2,43 @@
 
 import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { createPauses } from '@erp-proxy/async/tasks';
-import { BEFORE_BYTES, findNonNumbers, mayHaveNonNumber, NULL, VALUE_BYTES } from '@erp-proxy/odoo/values';
+import {
+  BEFORE_BYTES,
+  findNonNumbers,
+  ListedNonNumbers,
+  mayHaveNonNumber,
+  type NonNumber,
+  NULL,
+  VALUE_BYTES,
+} from '@erp-proxy/odoo/values';
 
 const NOTHING = Buffer.alloc(0);
 /** Values that are replaced at once. A piece full of them would keep the event loop. */
 const VALUES_AT_ONCE = 2000;
 /** What may go on as such a value in the next piece. */
-const BEGINNING = /-?(?:N|Na|I[a-z]*)$|-$/;
+const BEGINNING = /(?<![A-Za-z])(?:-?(?:N|Na|I[a-z]{0,6})|-)$/;
 
 /** A result that was to pass unchanged has such a value. */
 export class NonNumberError extends ByteStreamError {
-  readonly field: string;
+  /** Null: the value is an element of a list. */
+  readonly field: string | null;
 
-  constructor(field: string) {
-    super('broken_off', `NaN or Infinity in the field ${field}, which JSON cannot express`);
+  constructor(field: string | null) {
+    const place = field === null ? 'a list' : `the field ${field}`;
+    super('broken_off', `NaN or Infinity in ${place}, which JSON cannot express`);
     this.field = field;
   }
 }
 
-/** Gives `null` in place of each such value. `onFound` gets the first field that has one. */
+/**
+ * `records`: values are members of records. `lists`: they can be elements of lists too, so that each byte must be read.
+ */
+export type NonNumberPlaces = 'records' | 'lists';
+
+/** Gives `null` in place of each such value. `onFound` gets the field of each. */
 export class ReplacedStream implements ByteStream {
   readonly #source: ByteStream;
+  readonly #listed: ListedNonNumbers | null;
   readonly #onFound: (field: string) => void;
   readonly #pauseAfter = createPauses(VALUES_AT_ONCE);
   /** The last bytes that have arrived, and how many of them wait for what follows. */
@@ -30,8 +46,9 @@ export class ReplacedStream implements ByteStream {
   #heldBytes = 0;
   #isEnded = false;
 
-  constructor(source: ByteStream, onFound: (field: string) => void) {
+  constructor(source: ByteStream, places: NonNumberPlaces, onFound: (field: string) => void) {
     this.#source = source;
+    this.#listed = places === 'lists' ? new ListedNonNumbers() : null;
     this.#onFound = onFound;
   }
 
@@ -53,30 +70,37 @@ export class ReplacedStream implements ByteStream {
     const bytes = Buffer.concat([this.#last, piece]);
     const given: Uint8Array[] = [];
     let at = this.#last.length - this.#heldBytes;
-    if (mayHaveNonNumber(bytes))
-      for (const { start, end, field } of findNonNumbers(bytes, at)) {
-        given.push(bytes.subarray(at, start), NULL);
-        this.#onFound(field ?? '');
-        at = end;
-        await this.#pauseAfter(1);
-      }
-    const ending = bytes.toString('latin1', Math.max(at, bytes.length - VALUE_BYTES));
+    const ending = bytes.toString('latin1', Math.max(0, bytes.length - VALUE_BYTES));
     this.#heldBytes = this.#isEnded ? 0 : (BEGINNING.exec(ending)?.[0].length ?? 0);
-    given.push(bytes.subarray(at, bytes.length - this.#heldBytes));
+    const to = bytes.length - this.#heldBytes;
+    for (const { start, end, field } of this.#find(bytes, at, to)) {
+      given.push(bytes.subarray(at, start), NULL);
+      this.#onFound(field ?? '');
+      at = end;
+      await this.#pauseAfter(1);
+    }
+    given.push(bytes.subarray(at, to));
     this.#last = Buffer.from(bytes.subarray(-BEFORE_BYTES - this.#heldBytes));
     return given.length === 1 ? given[0]! : Buffer.concat(given);
+  }
+
+  #find(bytes: Uint8Array, from: number, to: number): Iterable<NonNumber> {
+    if (this.#listed !== null) return this.#listed.find(bytes, from, to);
+    return mayHaveNonNumber(bytes) ? findNonNumbers(bytes, from) : [];
   }
 }
 
 /** Passes the bytes as they are, and breaks off behind the first such value. `onFound` is told. */
 export class CheckedStream implements ByteStream {
   readonly #source: ByteStream;
+  readonly #listed: ListedNonNumbers | null;
   readonly #onFound: () => void;
   /** The end of what has passed. */
   #before: Uint8Array = NOTHING;
 
-  constructor(source: ByteStream, onFound: () => void) {
+  constructor(source: ByteStream, places: NonNumberPlaces, onFound: () => void) {
     this.#source = source;
+    this.#listed = places === 'lists' ? new ListedNonNumbers() : null;
     this.#onFound = onFound;
   }
 
@@ -90,14 +114,21 @@ export class CheckedStream implements ByteStream {
 
   #check(piece: Uint8Array | null): Uint8Array | null {
     if (piece === null) return null;
-    const field = this.#find(piece);
-    if (field === null) return piece;
+    const found = this.#listed === null ? this.#findMember(piece) : this.#findListed(piece, this.#listed);
+    if (found === null) return piece;
     this.#source.cancel();
     this.#onFound();
-    throw new NonNumberError(field);
+    throw new NonNumberError(found.field);
   }
 
-  #find(piece: Uint8Array): string | null {
+  #findListed(piece: Uint8Array, listed: ListedNonNumbers): NonNumber | null {
+    const bytes = Buffer.concat([this.#before, piece]);
+    const [found] = listed.find(bytes, this.#before.length, bytes.length);
+    this.#before = Buffer.from(bytes.subarray(-BEFORE_BYTES));
+    return found ?? null;
+  }
+
+  #findMember(piece: Uint8Array): NonNumber | null {
     const keptBytes = BEFORE_BYTES + VALUE_BYTES;
     // A name can end at the beginning of the piece, with its value behind it.
     const border = Buffer.concat([this.#before, piece.subarray(0, keptBytes)]);
@@ -108,9 +139,7 @@ export class CheckedStream implements ByteStream {
   }
 }
 
-/** The field of the first one. */
-function findFirst(bytes: Uint8Array): string | null {
-  if (!mayHaveNonNumber(bytes)) return null;
-  const [found] = findNonNumbers(bytes, 0);
-  return found?.field ?? null;
+function findFirst(bytes: Uint8Array): NonNumber | null {
+  const [found] = mayHaveNonNumber(bytes) ? findNonNumbers(bytes, 0) : [];
+  return found ?? null;
 }
