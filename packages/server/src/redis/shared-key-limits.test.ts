@@ -1,3 +1,4 @@
+import type { KeyLimit } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -66,7 +67,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
           seconds: fc.constant(10_000_000),
           burst: fc.integer({ min: 1, max: 20 }),
         }),
-      },
+      } satisfies Record<KeyLimit, fc.Arbitrary<unknown>>,
       { requiredKeys: [] },
     );
     const steps = fc.array(
