@@ -96,13 +96,13 @@ describe('adding', () => {
       name: 'prod',
       url: 'https://erp.example.com/odoo/',
       db: 'prod',
-      user_id: 7,
+      userId: 7,
       protocol: 'auto',
-      timeout_ms: null,
+      timeoutMs: null,
       concurrency: null,
       certificates: null,
-      allow_private: false,
-      rotate_key: false,
+      allowPrivate: false,
+      rotateKey: false,
       key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
       createdAt: 1_000,
       updatedAt: 1_000,
@@ -120,7 +120,7 @@ describe('adding', () => {
       const { concurrency: _, rotate_key: __, ...older } = JSON.parse(body);
       return JSON.stringify(older);
     });
-    expect(await instances.get('prod')).toMatchObject({ db: 'prod', concurrency: null, rotate_key: false });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', concurrency: null, rotateKey: false });
     expect(await instances.find('prod')).toMatchObject({ apiKey: API_KEY, concurrency: null });
   });
 
@@ -136,16 +136,16 @@ describe('adding', () => {
     });
     expect(await instances.get('prod')).toMatchObject({
       protocol: 'json2',
-      timeout_ms: 60_000,
+      timeoutMs: 60_000,
       concurrency: 4,
       certificates: TEST_CERTIFICATE,
-      allow_private: true,
-      rotate_key: true,
+      allowPrivate: true,
+      rotateKey: true,
       key: { expiresAt: Date.parse('2027-01-31T00:00:00Z'), isExpiryKnown: true },
     });
     expect(await instances.find('prod')).toMatchObject({
       protocol: 'json2',
-      timeout_ms: 60_000,
+      timeoutMs: 60_000,
       concurrency: 4,
       trust: { certificates: TEST_CERTIFICATE, isAllowed: true },
     });
@@ -255,7 +255,7 @@ describe('input', () => {
         ...{ db: undefined },
       } as never),
     ).toBe('done');
-    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeout_ms: 5 });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
   });
 });
 
@@ -274,13 +274,13 @@ describe('changing', () => {
       id: before?.id,
       db: 'prod2',
       concurrency: 4,
-      timeout_ms: 5_000,
+      timeoutMs: 5_000,
       createdAt: 1_000,
       updatedAt: 2_000,
       version: 2,
     });
     const after = await world.instances.find('prod');
-    expect(after).toMatchObject({ db: 'prod2', timeout_ms: 5_000 });
+    expect(after).toMatchObject({ db: 'prod2', timeoutMs: 5_000 });
     expect(after?.apiKey).toBe(API_KEY);
   });
 

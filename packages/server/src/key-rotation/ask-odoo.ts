@@ -49,17 +49,17 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
     instance: InstanceRecord,
     request: { path: string; headers: Record<string, string>; body: Uint8Array },
   ): Promise<WholeAnswer | EgressFailure> {
-    const { url, certificates, allow_private: allowPrivate } = instance;
+    const { url, certificates, allowPrivate } = instance;
     const { origin } = new URL(url);
     return fetchWhole(
       egress,
       { method: 'POST', origin, ...request, trust: trustOf({ certificates, allowPrivate }) },
-      { signal: AbortSignal.timeout(instance.timeout_ms ?? timeoutMs), bytesMax: ANSWER_BYTES_MAX },
+      { signal: AbortSignal.timeout(instance.timeoutMs ?? timeoutMs), bytesMax: ANSWER_BYTES_MAX },
     );
   }
 
   const askJsonrpc: Ask = async (instance, apiKey, { keyword, ...method }, secrets) => {
-    const { db, user_id: userId } = instance;
+    const { db, userId } = instance;
     const [params, named] = [Buffer.from('[]'), Buffer.from(JSON.stringify(keyword))];
     const answer = await post(instance, {
       path: `${readPathPrefix(instance)}/jsonrpc`,

@@ -154,8 +154,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     states.set(name, { instance: name, state: checkKey(key, clock()), expiresAt, failure });
   }
 
-  function warn({ id, name, rotate_key }: InstanceRecord): void {
-    const warning = chooseWarning(states.get(name), rotate_key);
+  function warn({ id, name, rotateKey }: InstanceRecord): void {
+    const warning = chooseWarning(states.get(name), rotateKey);
     if (warning === null || clock() - (warnedAt.get(id) ?? -Infinity) < DAY_MS) return;
     warnedAt.set(id, clock());
     onEvent(warning);

@@ -91,10 +91,10 @@ export async function takeStep(
 }
 
 /** Whether a step that calls Odoo is due, according to the stored row alone. */
-export function isStepDue({ key, rotate_key }: InstanceRecord, now: number): boolean {
+export function isStepDue({ key, rotateKey }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
   // Only Odoo knows when the key was made, so the longest lifetime is assumed.
-  return rotate_key && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
+  return rotateKey && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
 }
 
 /**
@@ -201,7 +201,7 @@ async function prove(
   const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
     return { failure: explainUnanswered('trying the new key', answer) };
-  if (answer.kind === 'refused' || readUid(answer.value) !== record.user_id) {
+  if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
     const removal = await askToRevoke(record, apiKey, pending.apiKey, ask);
     if (removal.kind === 'unanswered') return { failure: explainUnanswered('removing the new key', removal) };
     await instances.changeKey(record, { pending: null });
