@@ -1,6 +1,7 @@
 /** The state of the form for a subscription. Pure. */
 import {
   pick,
+  RECORD_SUBSCRIPTION_MEMBERS,
   RESTARTING_MEMBERS,
   SHARED_SUBSCRIPTION_MEMBERS,
   SUBSCRIPTION_DEFAULTS,
@@ -41,8 +42,7 @@ export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
     const shared = pick(view, SHARED_SUBSCRIPTION_MEMBERS);
     return { ...EMPTY_SUBSCRIPTION, ...shared, name: view.name, source: 'key.ends' };
   }
-  const { state, reason, read_at, problem, receiver, secrets, created_at, updated_at, version, ...members } =
-    view;
+  const members = pick(view, ['name', ...SHARED_SUBSCRIPTION_MEMBERS, ...RECORD_SUBSCRIPTION_MEMBERS]);
   const { domain, key } = members;
   return { ...members, source: 'records', domain: printJson(domain), key: key ?? '' };
 }
