@@ -71,8 +71,8 @@ async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World &
 }
 
 /** The invalid members that the error of the rejection names. */
-async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
-  const error = await act.then(
+async function findInvalid(change: Promise<unknown>): Promise<InvalidMember[]> {
+  const error = await change.then(
     () => null,
     (reason: unknown) => reason,
   );
@@ -455,8 +455,8 @@ describe('a row that cannot be used', () => {
     ['with an invalid url', (body: string) => body.replace('https://', 'ftp://')],
   ])('is told by name and stops no other: %s', async (_what, change) => {
     const { store, instances, errors } = await startWithBroken(change);
-    for (const act of [instances.find, instances.get, instances.openKey]) {
-      const use = async () => act('prod');
+    for (const read of [instances.find, instances.get, instances.openKey]) {
+      const use = async () => read('prod');
       await expect(use()).rejects.toThrow(VaultError);
       await expect(use()).rejects.toThrow(/instance prod /);
     }

@@ -72,7 +72,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     );
     const steps = fc.array(
       fc.record({
-        act: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
+        kind: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
         count: fc.integer({ min: 1, max: 8 }),
         /** Whether the next step is in the same turn of the event loop. */
         isFollowed: fc.boolean(),
@@ -90,23 +90,23 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
           await Promise.all(pending);
           pending = [];
         };
-        for (const { act, count, isFollowed } of history) {
-          if (act === 'release') {
+        for (const { kind, count, isFollowed } of history) {
+          if (kind === 'release') {
             // Only calls whose admission is known can end.
             await endTurn();
             const ended = Math.min(running, count);
             running -= ended;
             alone.release(key, ended);
             limits.release(key, ended);
-          } else if (act === 'acquireMore') {
+          } else if (kind === 'acquireMore') {
             const taken = alone.acquireMore(key, count);
             pending.push(expect(limits.acquireMore(key, count)).resolves.toBe(taken));
             running += taken;
           } else {
-            const asked = act === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
-            const answer = act === 'admit' ? limits.admit(key) : limits.admitMore(key, count);
+            const asked = kind === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
+            const answer = kind === 'admit' ? limits.admit(key) : limits.admitMore(key, count);
             pending.push(answer.then((shared) => expect(roundTimes(shared)).toEqual(roundTimes(asked))));
-            if (act === 'admit' && asked.ok) running++;
+            if (kind === 'admit' && asked.ok) running++;
           }
           if (!isFollowed) await endTurn();
         }

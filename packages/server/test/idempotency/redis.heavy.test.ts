@@ -22,7 +22,7 @@ const REFUSED = {
   json: { error: { code: -32013, data: { outcome: 'not_sent', retryable: true } } },
 };
 
-type Act = () => unknown;
+type Run = () => unknown;
 type ProxyAnswer = Awaited<ReturnType<RunningProxy['call']>>;
 
 /** Skipped if there is no redis-server to start. */
@@ -73,7 +73,7 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
     expect(row).not.toMatch(/order 17|jsonrpc|result/);
   });
 
-  test.each<[string, Act, Act]>([
+  test.each<[string, Run, Run]>([
     ['is away', () => wire.cut(), () => wire.mend()],
     ['does not answer', () => wire.freeze(), () => wire.mend()],
     ['answers after 300 ms', () => wire.delay(300), () => wire.mend()],
@@ -104,7 +104,7 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
     },
   );
 
-  test.each<[string, Act, Act]>([
+  test.each<[string, Run, Run]>([
     ['goes away', () => wire.cut(), () => wire.mend()],
     ['begins to answer after 300 ms', () => wire.delay(300), () => wire.mend()],
     [

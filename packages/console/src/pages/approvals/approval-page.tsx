@@ -7,7 +7,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { type Act, useAct } from '../../api/use-act.ts';
+import { type AdminMutation, useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -196,8 +196,8 @@ interface DecisionProps {
 }
 
 function Decision({ approval, path, effect }: DecisionProps) {
-  const approve = useAct<ApprovalView>(RESOURCES);
-  const refuse = useAct<ApprovalView>(RESOURCES);
+  const approve = useAdminMutation<ApprovalView>(RESOURCES);
+  const refuse = useAdminMutation<ApprovalView>(RESOURCES);
   const request: AdminRequest = { method: 'POST', path: `${path}/approve` };
   if (approval.state !== 'pending') {
     return (
@@ -280,7 +280,7 @@ function Outcome({ approval }: { approval: ApprovalView }) {
 interface RefuseButtonProps {
   path: string;
   id: string;
-  refuse: Act;
+  refuse: AdminMutation;
 }
 
 function RefuseButton({ path, id, refuse }: RefuseButtonProps) {

@@ -1,5 +1,5 @@
 /** Shows one record of the audit, of a call or of a change by an administrator. */
-import type { AuditActView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditAdminView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Code, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -15,7 +15,7 @@ import { printExactMoment } from '../../parts/print-moment.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { findTargetLink } from '../../parts/target-link.ts';
 import { Time } from '../../parts/time.tsx';
-import { ActChanges } from './act-changes.tsx';
+import { AdminChanges } from './admin-changes.tsx';
 import type { FilterName } from './audit-filters.ts';
 import { explainOutcome, splitCode } from './explain-outcome.ts';
 import { nameCall, printMs } from './print-call.ts';
@@ -26,7 +26,7 @@ export function CallDetails({ record }: { record: AuditView }) {
     case 'call':
       return <Call call={record} />;
     case 'admin':
-      return <Act act={record} />;
+      return <AdminAction record={record} />;
     default:
       return (
         <Alert color="red" icon={<Icon name="warning" />} title={`Record ${record.seq} is damaged`}>
@@ -291,36 +291,36 @@ function Siblings({ call, requestId }: { call: AuditCallView; requestId: string 
   );
 }
 
-function Act({ act }: { act: AuditActView }) {
-  const targetLink = findTargetLink(act.target);
+function AdminAction({ record }: { record: AuditAdminView }) {
+  const targetLink = findTargetLink(record.target);
   return (
     <Stack gap="md">
       <Text className="data" fw={600}>
-        {act.action}
+        {record.action}
       </Text>
-      <Members label="Members of the act">
+      <Members label="Members of the action">
         <Member name="Time">
-          <ExactTime time={act.time} />
+          <ExactTime time={record.time} />
         </Member>
         <Member name="Administrator">
-          <Filterable name="actor" value={act.actor} />
+          <Filterable name="actor" value={record.actor} />
         </Member>
         <Member name="Address">
-          <Filterable name="address" value={act.address} />
+          <Filterable name="address" value={record.address} />
         </Member>
         <Member name="Action">
-          <Filterable name="action" value={act.action} />
+          <Filterable name="action" value={record.action} />
         </Member>
         <Member name="Target">
-          <ClippedText text={act.target} label="the target" />{' '}
+          <ClippedText text={record.target} label="the target" />{' '}
           {targetLink !== null && <PageAnchor link={targetLink}>Open target</PageAnchor>}
         </Member>
         <Member name="Request">
-          <Filterable name="request_id" value={act.request_id} />
+          <Filterable name="request_id" value={record.request_id} />
         </Member>
-        <Member name="Number in the audit">{act.seq}</Member>
+        <Member name="Number in the audit">{record.seq}</Member>
       </Members>
-      <ActChanges changes={act.changes} />
+      <AdminChanges changes={record.changes} />
     </Stack>
   );
 }

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -30,7 +30,7 @@ export function InstancePage() {
         purpose={instance === undefined ? undefined : <span className="data">{instance.url}</span>}
       >
         <AsCode request={{ method: 'GET', path }} command={`instances show ${quoteIfNeeded(name)}`} />
-        {instance !== undefined && <Acts key={name} current={instance} path={path} />}
+        {instance !== undefined && <Actions key={name} current={instance} path={path} />}
       </PageHeader>
       <ProblemAlert error={error} />
       {instance !== undefined && <Parts key={name} current={instance} path={path} />}
@@ -71,10 +71,10 @@ function Parts({ current, path }: CurrentProps) {
   );
 }
 
-function Acts({ current, path }: CurrentProps) {
+function Actions({ current, path }: CurrentProps) {
   const navigate = useNavigate();
-  const rotate = useAct<InstanceView>(['/instances']);
-  const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
+  const rotate = useAdminMutation<InstanceView>(['/instances']);
+  const remove = useAdminMutation(['/instances'], () => void navigate({ to: '/instances' }));
   const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
   const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
   return (

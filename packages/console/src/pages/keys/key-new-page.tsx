@@ -4,7 +4,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -22,7 +22,7 @@ export function NewKeyPage() {
   const [draft, setDraft] = useState(EMPTY_KEY);
   const [policyDraft, setPolicyDraft] = useState({ isRestricted: true, text: '' });
   const [created, setCreated] = useState<NewKeyView | null>(null);
-  const create = useAct<NewKeyView>(['/keys'], setCreated);
+  const create = useAdminMutation<NewKeyView>(['/keys'], setCreated);
 
   const read = readDraft(policyDraft);
   const policy = 'policy' in read ? read.policy : null;

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { readAllAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { Facts } from '../../parts/facts.tsx';
@@ -78,7 +78,7 @@ function listFacts(key: KeyView) {
 function Settings({ current, path }: KeyOverviewProps) {
   const edited = useEdited(current, toKeyDraft);
   const { draft, before, change, isDirty, tag } = edited;
-  const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const save = useAdminMutation<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const body = pickChanges(before, draft);
   const request = (ifMatch: string): AdminRequest => ({ method: 'PATCH', path, body, ifMatch });
   const submit = (event: FormEvent) => {

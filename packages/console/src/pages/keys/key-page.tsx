@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
@@ -39,7 +39,7 @@ export function KeyPage() {
         }
       >
         <AsCode request={{ method: 'GET', path }} command={`keys show ${id}`} />
-        {key !== undefined && <Acts key={id} current={key} path={path} />}
+        {key !== undefined && <Actions key={id} current={key} path={path} />}
       </PageHeader>
       <ProblemAlert error={error} />
       {key !== undefined && <Parts key={id} current={key} path={path} />}
@@ -73,11 +73,11 @@ function Parts({ current, path }: { current: KeyView; path: string }) {
   );
 }
 
-function Acts({ current, path }: { current: KeyView; path: string }) {
+function Actions({ current, path }: { current: KeyView; path: string }) {
   const navigate = useNavigate();
   const [successor, setSuccessor] = useState<NewKeyView | null>(null);
-  const rotate = useAct<NewKeyView>(RESOURCES, setSuccessor);
-  const revoke = useAct<KeyView>(RESOURCES);
+  const rotate = useAdminMutation<NewKeyView>(RESOURCES, setSuccessor);
+  const revoke = useAdminMutation<KeyView>(RESOURCES);
   const revocation: AdminRequest = { method: 'POST', path: `${path}/revoke` };
   return (
     <>

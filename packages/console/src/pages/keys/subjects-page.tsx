@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
@@ -43,7 +43,7 @@ export function SubjectsPage() {
       <ProblemAlert error={error} />
       <ListTable
         label="Denied subjects"
-        columns={['Subject', 'Denied', 'Act']}
+        columns={['Subject', 'Denied', 'Action']}
         isLoading={isFetching && data === undefined}
         isEmpty={data?.items.length === 0}
         empty="No subject is denied. To refuse all tokens of one, enter it above."
@@ -71,7 +71,7 @@ export function SubjectsPage() {
 
 function DenyForm() {
   const [id, setId] = useState('');
-  const deny = useAct<DeniedSubjectView>(RESOURCES, () => setId(''));
+  const deny = useAdminMutation<DeniedSubjectView>(RESOURCES, () => setId(''));
   const request = { method: 'POST', path: '/denied-subjects', body: { id } } as const;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -105,7 +105,7 @@ function DenyForm() {
 }
 
 function AllowButton({ id }: { id: string }) {
-  const allow = useAct(RESOURCES);
+  const allow = useAdminMutation(RESOURCES);
   const request: AdminRequest = { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` };
   return (
     <ConfirmButton

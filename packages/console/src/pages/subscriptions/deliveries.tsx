@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { addDays } from '../../parts/local-time.ts';
@@ -31,7 +31,7 @@ export function Deliveries({ path, name }: { path: string; name: string }) {
     ...readAdmin<Page<DeliveryView>>(`${path}/deliveries`, { state, cursor }),
     refetchInterval: REFRESH_MS,
   });
-  const replay = useAct<ReplayView>(RESOURCES, (answer) => setReplayed(answer.replayed));
+  const replay = useAdminMutation<ReplayView>(RESOURCES, (answer) => setReplayed(answer.replayed));
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="sm">
@@ -62,7 +62,7 @@ export function Deliveries({ path, name }: { path: string; name: string }) {
       <ProblemAlert error={error} />
       <ListTable
         label="Deliveries"
-        columns={['Created', 'State', 'Type', 'Record', 'Attempts', 'Answer', 'Act']}
+        columns={['Created', 'State', 'Type', 'Record', 'Attempts', 'Answer', 'Action']}
         isLoading={isFetching && data === undefined}
         isEmpty={data?.items.length === 0}
         empty={
@@ -152,7 +152,7 @@ interface ReplaySinceProps {
 function ReplaySince({ path, name, onReplayed }: ReplaySinceProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [since, setSince] = useState<string | null>(() => addDays(-1));
-  const replay = useAct<ReplayView>(RESOURCES, (answer) => onReplayed(answer.replayed));
+  const replay = useAdminMutation<ReplayView>(RESOURCES, (answer) => onReplayed(answer.replayed));
   useCloseWhenDone(replay.isPending, replay.error, close);
   const request: AdminRequest = { method: 'POST', path: `${path}/replay`, body: { since } };
   return (

@@ -11,7 +11,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
@@ -20,18 +20,18 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
 
-interface ActProps {
+interface ActionProps {
   current: SubscriptionView;
   path: string;
 }
 
 const RESOURCES = ['/subscriptions'];
 
-export function SubscriptionActs({ current, path }: ActProps) {
+export function SubscriptionActions({ current, path }: ActionProps) {
   const navigate = useNavigate();
   const [secret, setSecret] = useState<string | null>(null);
-  const rotate = useAct<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
-  const remove = useAct(RESOURCES, () => void navigate({ to: '/subscriptions' }));
+  const rotate = useAdminMutation<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
+  const remove = useAdminMutation(RESOURCES, () => void navigate({ to: '/subscriptions' }));
   const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
   const name = quoteIfNeeded(current.name);
   return (
@@ -92,7 +92,7 @@ interface NamedProps {
 
 function PingButton({ path, name }: NamedProps) {
   const [answer, setAnswer] = useState<PingView | null>(null);
-  const ping = useAct<PingView>(RESOURCES, setAnswer);
+  const ping = useAdminMutation<PingView>(RESOURCES, setAnswer);
   const request: AdminRequest = { method: 'POST', path: `${path}/ping` };
   const close = () => {
     setAnswer(null);
@@ -142,7 +142,7 @@ function PingAnswer({ answer: { delivered, status, failure, duration_ms } }: { a
 function PauseButton({ path, name }: NamedProps) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState('');
-  const pause = useAct<SubscriptionView>(RESOURCES);
+  const pause = useAdminMutation<SubscriptionView>(RESOURCES);
   const given = reason.trim() === '' ? {} : { reason };
   const request: AdminRequest = { method: 'POST', path: `${path}/pause`, body: given };
   useCloseWhenDone(pause.isPending, pause.error, close);
@@ -188,7 +188,7 @@ function PauseButton({ path, name }: NamedProps) {
 }
 
 function ResumeButton({ path, name }: NamedProps) {
-  const resume = useAct<SubscriptionView>(RESOURCES);
+  const resume = useAdminMutation<SubscriptionView>(RESOURCES);
   const request: AdminRequest = { method: 'POST', path: `${path}/resume` };
   return (
     <>
