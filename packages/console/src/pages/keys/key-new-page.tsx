@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { isSame } from '../../parts/compare-members.ts';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { printKeyCommand } from '../../parts/print-key-command.ts';
@@ -28,7 +29,7 @@ export function NewKeyPage() {
   const policy = 'policy' in read ? read.policy : null;
   const body = { ...draft, policy };
   const request: AdminRequest = { method: 'POST', path: '/keys', body };
-  const isDirty = created === null && (draft !== EMPTY_KEY || policyDraft.text !== '');
+  const isDirty = created === null && (!isSame(draft, EMPTY_KEY) || policyDraft.text !== '');
 
   return (
     <>

@@ -173,7 +173,8 @@ export interface SubscriptionBacklog
 
 /**
  * Subscriptions, and the deliveries that their changes cause: an outbox and its log. The audit record `auditBatch` is
- * appended as in {@link KeyStore}. Methods without `auditBatch` are for the process that reads changes and sends deliveries.
+ * appended as in {@link KeyStore}. Methods without `auditBatch` are for the process that reads changes and sends
+ * deliveries.
  */
 export interface SubscriptionStore {
   /** `conflict`: the name is taken. `full`: there are `max` subscriptions. */
