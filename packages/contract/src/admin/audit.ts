@@ -71,7 +71,6 @@ const auditDamaged = z.object({
   kind: z.literal('damaged').describe('The stored row is not a valid audit record.'),
   problem: z.string(),
 });
-export type AuditDamagedView = z.infer<typeof auditDamaged>;
 
 /** A record of the audit, without values of calls and without secrets. */
 export const auditView = named(

@@ -83,8 +83,6 @@ export type KeyRotation = z.infer<typeof keyRotation>;
 export const keyPage = named('KeyPage', pageOf(keyView));
 
 const keyName = z.object({ id: z.string(), name: z.string() });
-/** The present name of a key. */
-export type KeyNameView = z.infer<typeof keyName>;
 
 /** Names of keys in any order. Unknown ids are left out. */
 export const keyNames = named('KeyNames', z.object({ items: z.array(keyName) }));
@@ -96,7 +94,6 @@ export const keyQuery = z.strictObject({
   search,
   name: z.string().describe('The whole name.').exactOptional(),
 });
-export type KeyQuery = z.infer<typeof keyQuery>;
 
 export const keyNamesQuery = z.strictObject({
   ids: z.string().min(1).max(10_000).describe('Up to 100 ids of keys, separated by commas.'),

@@ -168,7 +168,6 @@ export const replayInput = named(
     since: time.describe('The newest delivery of each record since this time.').exactOptional(),
   }),
 );
-export type ReplayInput = z.infer<typeof replayInput>;
 
 export const replayView = named(
   'Replayed',
@@ -208,7 +207,6 @@ export const subscriptionQuery = z.strictObject({
   state: subscriptionState.exactOptional(),
   search,
 });
-export type SubscriptionQuery = z.infer<typeof subscriptionQuery>;
 
 export const deliveryQuery = z.strictObject({ ...PAGE_QUERY, state: deliveryState.exactOptional() });
 export type DeliveryQuery = z.infer<typeof deliveryQuery>;

@@ -50,7 +50,6 @@ export const ATTENTION_PARTS = [
   'calls',
   'policies',
 ] as const;
-export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 
 /**
  * Members by which calls can be grouped and filtered. `key` is the client, whose id stays the same when its key is

@@ -1,4 +1,4 @@
-import type { NewKeyView, Policy } from '@erp-proxy/contract';
+import { type NewKeyView, type Policy, tryParse } from '@erp-proxy/contract';
 import { Button, Group, Paper, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ProblemError } from '../../api/send.ts';
@@ -27,7 +27,8 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   const [created, setCreated] = useState<NewKeyView | null>(null);
   const create = useAdminMutation<NewKeyView>(['/keys'], setCreated);
   const policy = typed?.template === template.id ? typed.text : printJson(template.policy);
-  const parsed = parsePolicy(policy);
+  // The server reports all mistakes but those of JSON.
+  const parsed = (tryParse(policy) ?? null) as Policy | null;
   const body = parsed === null ? null : { name: name.trim() || template.name, policy: parsed };
   const faults = create.error instanceof ProblemError ? create.error.problem.faults : undefined;
 
@@ -102,13 +103,4 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
       />
     </Paper>
   );
-}
-
-/** Null if the text is not JSON. The server reports all other mistakes. */
-function parsePolicy(text: string): Policy | null {
-  try {
-    return JSON.parse(text) as Policy;
-  } catch {
-    return null;
-  }
 }

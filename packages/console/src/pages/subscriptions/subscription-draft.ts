@@ -8,6 +8,7 @@ import {
   type SubscriptionChanges,
   type SubscriptionInput,
   type SubscriptionView,
+  tryParse,
 } from '@erp-proxy/contract';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { printJson } from '../../parts/print-json.ts';
@@ -63,12 +64,8 @@ export function readSubscription(
 
 function readDomain(text: string): unknown[] | null {
   if (text.trim() === '') return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = tryParse(text);
+  return Array.isArray(value) ? value : null;
 }
 
 export function listSubscriptionChanges(
