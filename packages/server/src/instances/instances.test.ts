@@ -6,14 +6,9 @@ import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificat
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
+import { InputError } from './input.ts';
 import { findVersion } from './instance-version.fixture.ts';
-import {
-  createInstances,
-  type DescribeReseal,
-  InstanceInputError,
-  type Instances,
-  type InstancesOptions,
-} from './instances.ts';
+import { createInstances, type DescribeReseal, type Instances, type InstancesOptions } from './instances.ts';
 import { trustOf } from './trust.ts';
 import { createVault, type Vault, VaultError } from './vault.ts';
 
@@ -76,8 +71,8 @@ async function findInvalid(change: Promise<unknown>): Promise<InvalidMember[]> {
     () => null,
     (reason: unknown) => reason,
   );
-  if (error instanceof InstanceInputError) return error.invalidMembers;
-  throw new Error(`expected an InstanceInputError, not ${String(error)}`);
+  if (error instanceof InputError) return error.invalidMembers;
+  throw new Error(`expected an InputError, not ${String(error)}`);
 }
 
 /** Changes a stored body, as anyone with write access to the store could. */

@@ -24,7 +24,6 @@ import {
 } from './views.ts';
 
 export type { KeyChange } from './edit.ts';
-export { InstanceInputError } from './members.ts';
 export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
@@ -38,7 +37,7 @@ export interface Instances {
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
-   * Null if the name is taken. Rejects with an {@link InstanceInputError}. `describeAction` creates the audit record,
+   * Null if the name is taken. Rejects with an {@link InputError}. `describeAction` creates the audit record,
    * which is written in the transaction of the change. `auditBatch` below is such a record, too.
    */
   add(
@@ -46,7 +45,7 @@ export interface Instances {
     describeAction?: (made: InstanceRecord) => AuditBatch,
   ): Promise<InstanceRecord | null>;
   /**
-   * Rejects with an {@link InstanceInputError}. `conflict`, here and below: the instance has another version, or was
+   * Rejects with an {@link InputError}. `conflict`, here and below: the instance has another version, or was
    * replaced by another one of the same name.
    */
   update(from: InstanceVersion, changes: InstanceChanges, auditBatch?: AuditBatch): Promise<Change>;

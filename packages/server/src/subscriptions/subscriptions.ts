@@ -49,7 +49,7 @@ export type PingOutcome = Attempt | null;
 
 /**
  * The audit record `auditBatch` is appended in the transaction of the change. Methods reject with a {@link
- * SubscriptionInputError}.
+ * InputError}.
  */
 export interface Subscriptions {
   find(name: string): Promise<SubscriptionRecord | null>;

@@ -10,9 +10,10 @@ import {
   SUBSCRIPTION_MEMBERS,
 } from '@erp-proxy/contract/admin';
 import { findNearestName } from '@erp-proxy/text';
-import { InstanceInputError, readChanges } from '../../instances/members.ts';
+import { InputError } from '../../instances/input.ts';
+import { readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
-import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,
   type LineError,
@@ -179,7 +180,7 @@ export function readConfiguration(
     try {
       read();
     } catch (error) {
-      if (!(error instanceof InstanceInputError || error instanceof SubscriptionInputError)) throw error;
+      if (!(error instanceof InputError)) throw error;
       for (const { path, message } of error.invalidMembers) {
         report({ line: findLine(located, path), message: `\`${path}\` ${message}` });
       }

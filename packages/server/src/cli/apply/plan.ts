@@ -5,9 +5,10 @@
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import type { KeyFileMembers } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
-import { InstanceInputError, readInput } from '../../instances/members.ts';
+import { InputError } from '../../instances/input.ts';
+import { readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
-import { readInput as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import type {
   Configuration,
   InstanceMembers,
@@ -125,7 +126,7 @@ function planKeys(
 }
 
 function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineError)[] {
-  const errors = findInputErrors({ ...members, name, api_key: SECRET });
+  const errors = findInputErrors(() => readInput({ ...members, name, api_key: SECRET }));
   if (secret === null)
     errors.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
   if (!isFull(members) || secret === null || errors.length > 0) {
@@ -183,15 +184,9 @@ function planSubscription(
     return [makeStep(`subscription ${name}`, changes, action)];
   }
   const input = { ...members, name } as SubscriptionInput;
-  try {
-    readSubscription(input);
-  } catch (error) {
-    if (!(error instanceof SubscriptionInputError)) throw error;
-    return error.invalidMembers.map(({ path, message }) => ({
-      line,
-      message: `subscription "${name}": \`${path}\` ${message}`,
-    }));
-  }
+  const errors = findInputErrors(() => readSubscription(input));
+  if (errors.length > 0)
+    return errors.map((error) => ({ line, message: `subscription "${name}": ${error}` }));
   const changes = findDifference({}, members);
   return [
     { kind: 'add', target: `subscription ${name}`, changes, action: { do: 'create subscription', input } },
@@ -203,12 +198,12 @@ function makeStep(target: string, changes: Difference, action: Action): Step {
   return { kind: 'keep', target, changes, action: { do: 'nothing' } };
 }
 
-function findInputErrors(input: Partial<Parameters<typeof readInput>[0]>): string[] {
+function findInputErrors(read: () => unknown): string[] {
   try {
-    readInput(input as Parameters<typeof readInput>[0]);
+    read();
     return [];
   } catch (error) {
-    if (!(error instanceof InstanceInputError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     return error.invalidMembers.map(({ path, message }) => `\`${path}\` ${message}`);
   }
 }
