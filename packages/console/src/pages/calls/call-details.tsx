@@ -16,7 +16,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { findTargetLink } from '../../parts/target-link.ts';
 import { Time } from '../../parts/time.tsx';
 import { AdminChanges } from './admin-changes.tsx';
-import type { FilterName } from './audit-filters.ts';
+import { FILTERS, type FilterName } from './audit-filters.ts';
 import { explainOutcome, splitCode } from './explain-outcome.ts';
 import { nameCall, printMs } from './print-call.ts';
 import { TraceLink } from './trace-link.tsx';
@@ -87,36 +87,18 @@ function CallMembers({ call }: { call: AuditCallView }) {
           <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
         )}
       </Member>
-      {call.actor !== undefined && (
-        <Member name="Administrator">
-          <Filterable name="actor" value={call.actor} />
-        </Member>
-      )}
-      <Member name="Client">
-        <Filterable name="client_id" value={call.client_id} />
-      </Member>
-      <Member name="Address of the caller">
-        <Filterable name="address" value={call.address} />
-      </Member>
+      {call.actor !== undefined && <SearchedMember filter="actor" value={call.actor} />}
+      <SearchedMember filter="client_id" value={call.client_id} />
+      <SearchedMember filter="address" value={call.address} />
       <Member name="Instance">
         <Filterable name="instance" value={instance} />
         {instance !== null && <OpenLink target={`instance ${instance}`}>Open instance</OpenLink>}
       </Member>
-      <Member name="Odoo server">
-        <Filterable name="upstream" value={call.upstream} />
-      </Member>
-      <Member name="Database">
-        <Filterable name="db" value={call.db} />
-      </Member>
-      <Member name="Model">
-        <Filterable name="model" value={model} />
-      </Member>
-      <Member name="Action">
-        <Filterable name="action" value={action} />
-      </Member>
-      <Member name="Outcome">
-        <Filterable name="outcome" value={call.outcome} />
-      </Member>
+      <SearchedMember filter="upstream" value={call.upstream} />
+      <SearchedMember filter="db" value={call.db} />
+      <SearchedMember filter="model" value={model} />
+      <SearchedMember filter="action" value={action} />
+      <SearchedMember filter="outcome" value={call.outcome} />
       <Member name="Policy rule">
         <Filterable name="rule" value={call.rule} />
         {call.rule !== null && !call.rule.startsWith('key:') && call.key_id !== null && (
@@ -302,22 +284,14 @@ function AdminAction({ record }: { record: AuditAdminView }) {
         <Member name="Time">
           <ExactTime time={record.time} />
         </Member>
-        <Member name="Administrator">
-          <Filterable name="actor" value={record.actor} />
-        </Member>
-        <Member name="Address">
-          <Filterable name="address" value={record.address} />
-        </Member>
-        <Member name="Action">
-          <Filterable name="action" value={record.action} />
-        </Member>
+        <SearchedMember filter="actor" value={record.actor} />
+        <SearchedMember filter="address" value={record.address} />
+        <SearchedMember filter="action" value={record.action} />
         <Member name="Target">
           <ClippedText text={record.target} label="the target" />{' '}
           {targetLink !== null && <PageAnchor link={targetLink}>Open target</PageAnchor>}
         </Member>
-        <Member name="Request">
-          <Filterable name="request_id" value={record.request_id} />
-        </Member>
+        <SearchedMember filter="request_id" value={record.request_id} />
         <Member name="Number in the audit">{record.seq}</Member>
       </Members>
       <AdminChanges changes={record.changes} />
@@ -341,6 +315,15 @@ function Member({ name, children }: { name: string; children: ReactNode }) {
       </Table.Th>
       <Table.Td>{children}</Table.Td>
     </Table.Tr>
+  );
+}
+
+/** A member whose value is a link to all records that have the same value. */
+function SearchedMember({ filter, value }: { filter: FilterName; value: string | null }) {
+  return (
+    <Member name={FILTERS[filter].label}>
+      <Filterable name={filter} value={value} />
+    </Member>
   );
 }
 
