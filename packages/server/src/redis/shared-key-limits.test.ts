@@ -258,7 +258,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     // The replica knows the calls of the other one up to that one's last write to the store.
     for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
     await hurt.months.flush();
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => hurt.redis.trouble).toBeNull();
     expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 9 } });
     expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 8 } });
@@ -317,7 +317,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       const nextTurn = new Promise((resolve) => setImmediate(resolve, 'later'));
       expect(await Promise.race([hurt.limits.admit(key), nextTurn])).toMatchObject({ ok: false });
 
-      testRedis.wire.mend();
+      testRedis.wire.restore();
       await expect.poll(() => hurt.redis.trouble).toBeNull();
       // 20 calls less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis
       // received it.
@@ -345,7 +345,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => redis.trouble).toBeNull();
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key, 2);

@@ -89,8 +89,8 @@ function omitDefaults<Members extends object>(
   members: Members,
   defaults: Readonly<Record<string, unknown>>,
 ): Partial<Members> {
-  const told = Object.entries(members).filter(
+  const kept = Object.entries(members).filter(
     ([name, value]) => !(name in defaults) || !isDeepStrictEqual(value, defaults[name]),
   );
-  return Object.fromEntries(told) as Partial<Members>;
+  return Object.fromEntries(kept) as Partial<Members>;
 }

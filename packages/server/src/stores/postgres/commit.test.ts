@@ -63,7 +63,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
     wire.atCommit = 'lose the server';
     await expect((async () => store.audit.append(batch))()).rejects.toThrow(UnknownOutcomeError);
-    wire.mend();
+    wire.restore();
     await other.audit.append(makeBatch({ at: 2, record: '{"n":3}' }));
     await store.audit.append(batch);
     await store.audit.append(makeBatch({ at: 3, record: '{"n":4}' }));
