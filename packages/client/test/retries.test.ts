@@ -48,7 +48,7 @@ test('a write whose connection breaks is sent again and runs once', async () => 
   });
   const wire = closeAfterTest(await createWire(pair.proxy.url));
   const onRetry = () => {
-    wire.mend();
+    wire.restore();
     answer();
   };
   const client = connect(pair, { url: wire.url, retries: 5, hooks: { onRetry } });

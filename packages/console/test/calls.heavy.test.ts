@@ -129,7 +129,7 @@ test.skipIf(!HAS_CHROMIUM)('a trace id becomes a link by the address that this b
   expect(await link.getAttribute('href')).toBe(`https://traces.example.com/${TRACE}`);
 });
 
-test.skipIf(!HAS_CHROMIUM)('shows what an act changed, line by line', async () => {
+test.skipIf(!HAS_CHROMIUM)('shows what an action changed, line by line', async () => {
   const { page, goto, ask } = await openConsole({ path: '/keys' });
   const policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
   const key = await ask('POST', '/keys', { name: 'Shop', policy });

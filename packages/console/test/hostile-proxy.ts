@@ -3,7 +3,7 @@
  * them.
  */
 import { startSandbox } from '../../sandbox/src/index.ts';
-import { makeAct, makeCall } from '../../server/src/audit/audit.fixture.ts';
+import { makeAdminAction, makeCall } from '../../server/src/audit/audit.fixture.ts';
 import { findVersion } from '../../server/src/instances/instance-version.fixture.ts';
 import { startProxy } from '../../server/test/harness.ts';
 import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
@@ -98,8 +98,8 @@ export async function startHostileProxy(): Promise<HostileProxy> {
     makeCall({ ...hostile, keyId: key.id, clientId: key.id, rule: `models["${LONG_MODEL}"]` }),
   );
   audit.recordCall(makeCall({ ...hostile, keyId: `corp/${'s'.repeat(200)}`, outcome: 'policy_denied' }));
-  await audit.recordAct(
-    makeAct({
+  await audit.recordAdminAction(
+    makeAdminAction({
       actor: `cli:${ONE_WORD}@${ONE_WORD}`,
       target: `instance ${LONG_NAME}`,
       changes: { name: { from: `${MARKUP} ${REVERSED}`, to: ONE_WORD.repeat(30) } },
@@ -128,7 +128,7 @@ export async function startHostileProxy(): Promise<HostileProxy> {
       calls: '/calls',
       'calls-drawer': `/calls?record=${find('read')}`,
       'call-long': `/calls/${records.find((record: { instance?: string }) => record.instance === LONG_NAME).seq}`,
-      'call-act': `/calls/${find('key.update')}`,
+      'admin-action': `/calls/${find('key.update')}`,
       keys: '/keys',
       'keys-denied': '/keys/denied-subjects',
       'key-new': '/keys/new',

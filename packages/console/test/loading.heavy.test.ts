@@ -51,7 +51,7 @@ describe.skipIf(!HAS_CHROMIUM)('every page is accessible while it waits', () => 
     for (const finding of await listSeriousFindings(page)) found.add(`${name}: ${finding}`);
   }
 
-  test('for its session, its code, or the answer to an act', async () => {
+  test('for its session, its code, or the answer to an action', async () => {
     const { url, paths } = proxy;
     await visit('session', async (page) => {
       await page.route('**/admin/v1/session', hold);

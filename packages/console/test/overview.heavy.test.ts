@@ -60,7 +60,7 @@ test.skipIf(!HAS_CHROMIUM)('shows calls as plots, as tables, and by group with l
   await expect.poll(() => page.getByText('res.partner.search_read').count()).toBe(3);
 });
 
-test.skipIf(!HAS_CHROMIUM)('what needs attention leads to the page that mends it', async () => {
+test.skipIf(!HAS_CHROMIUM)('what needs attention leads to the page that resolves it', async () => {
   const { ask, page, goto, sandbox } = await openConsole({ path: '/keys' });
   await ask('POST', '/instances', {
     name: 'prod',

@@ -60,7 +60,7 @@ test.skipIf(!HAS_CHROMIUM)('signing out shows the form again, and says if it fai
   await page.getByLabel('Admin token').waitFor();
 });
 
-test.skipIf(!HAS_CHROMIUM)('without a network an act fails at once, and is not sent later', async () => {
+test.skipIf(!HAS_CHROMIUM)('without a network an action fails at once, and is not sent later', async () => {
   const { page, ask } = await openConsole({ path: '/keys/new' });
   await page.getByRole('textbox', { name: 'Name' }).fill('shop');
   await page.getByText('Everything (no policy)').click();

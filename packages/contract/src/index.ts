@@ -12,5 +12,6 @@ export * from './errors.ts';
 export * from './glob.ts';
 export * from './pick.ts';
 export * from './policy.ts';
+export * from './try-parse.ts';
 export * from './version-tag.ts';
 export * from './wire.ts';

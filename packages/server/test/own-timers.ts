@@ -34,16 +34,16 @@ export function countOwnTimers(): () => number {
     else clearTimeout(timer);
   };
   const wrapped = {
-    setTimeout(act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
-      if (!isOwn()) return setTimeout(act, ms, ...args);
+    setTimeout(run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+      if (!isOwn()) return setTimeout(run, ms, ...args);
       const timer = fake.setTimeout(() => {
         timers.delete(timer);
-        act(...args);
+        run(...args);
       }, ms);
       return add(timer);
     },
-    setInterval(act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
-      return isOwn() ? add(fake.setInterval(act, ms, ...args)) : setInterval(act, ms, ...args);
+    setInterval(run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) {
+      return isOwn() ? add(fake.setInterval(run, ms, ...args)) : setInterval(run, ms, ...args);
     },
     clearTimeout: clear,
     clearInterval: clear,
@@ -63,9 +63,9 @@ export function countOwnTimers(): () => number {
 export function recordTimers(): readonly (number | undefined)[] {
   const timesMs: (number | undefined)[] = [];
   const fake = globalThis.setTimeout;
-  const record = (act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+  const record = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
     timesMs.push(ms);
-    return fake(act, ms, ...args);
+    return fake(run, ms, ...args);
   };
   Object.assign(globalThis, { setTimeout: record });
   return timesMs;

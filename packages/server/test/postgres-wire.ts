@@ -6,9 +6,9 @@ const COMMIT = Buffer.from('COMMIT\0');
 
 export interface Wire {
   url: string;
-  /** What happens to the next commit. Afterwards the server is unreachable until `mend` is called. */
+  /** What happens to the next commit. Afterwards the server is unreachable until `restore` is called. */
   atCommit: 'pass' | 'lose the answer' | 'lose the commit' | 'lose the server';
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function createWire(target: URL): Promise<Wire> {
   const wire: Wire = {
     url: url.href,
     atCommit: 'pass',
-    mend() {
+    restore() {
       isGone = false;
     },
     async close() {

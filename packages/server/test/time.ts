@@ -16,7 +16,7 @@
  *   short ones.
  * - Find a record by its content, not by its position: other records may be in between.
  * - Use free ports (`port: 0`). Remove a folder only after everything that uses it is closed.
- * - A random test prints its seed. A test that has failed once by chance is mended at its cause.
+ * - A random test prints its seed. A test that has failed once by chance is fixed at its cause.
  */
 import { deepStrictEqual, fail } from 'node:assert';
 import { existsSync, readFileSync } from 'node:fs';

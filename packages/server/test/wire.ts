@@ -15,7 +15,7 @@ export interface Wire {
   /** Delays all bytes. */
   delay(ms: number): void;
   /** Restores normal operation, and delivers the bytes that were held back. */
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function createWire(target: string): Promise<Wire> {
     delay(ms) {
       delayMs = ms;
     },
-    mend() {
+    restore() {
       state = 'open';
       delayMs = 0;
       for (const send of held.splice(0)) send();

@@ -55,7 +55,7 @@ describe('waitFor', () => {
       fc.asyncProperty(fc.shuffledSubarray([...ENDINGS], { minLength: 1 }), async (order) => {
         const asked = Promise.withResolvers<string>();
         const controller = new AbortController();
-        const act: Record<Ending, () => unknown> = {
+        const run: Record<Ending, () => unknown> = {
           resolve: () => asked.resolve('value'),
           reject: () => asked.reject(failure),
           abort: () => controller.abort(),
@@ -64,7 +64,7 @@ describe('waitFor', () => {
         const wait = waitFor(asked.promise, { signal: controller.signal, timeoutMs: TIMEOUT_MS });
         expect(await readOutcome(wait)).toBe('pending');
         for (const [index, ending] of order.entries()) {
-          await act[ending]();
+          await run[ending]();
           await flush();
           expect(await readOutcome(wait)).toEqual(OUTCOMES[order[0] as Ending]);
           expect(countListeners(controller.signal), `after ${index + 1} endings`).toBe(0);

@@ -27,7 +27,7 @@ export function SignOutButton({ onError }: { onError: (error: Error) => void }) 
       <LeaveDialog
         isOpen={isAsked}
         title="Sign out without saving?"
-        act="Sign out"
+        leaveLabel="Sign out"
         onStay={close}
         onLeave={leave}
       />

@@ -4,13 +4,13 @@ interface LeaveDialogProps {
   isOpen: boolean;
   title: string;
   /** Label of the button that discards the input. */
-  act: string;
+  leaveLabel: string;
   onStay: () => void;
   onLeave: () => void;
 }
 
 /** Asks before unsaved input is lost. */
-export function LeaveDialog({ isOpen, title, act, onStay, onLeave }: LeaveDialogProps) {
+export function LeaveDialog({ isOpen, title, leaveLabel, onStay, onLeave }: LeaveDialogProps) {
   return (
     <Modal opened={isOpen} onClose={onStay} title={title}>
       <Stack gap="md">
@@ -20,7 +20,7 @@ export function LeaveDialog({ isOpen, title, act, onStay, onLeave }: LeaveDialog
             Stay
           </Button>
           <Button color="red.9" onClick={onLeave}>
-            {act}
+            {leaveLabel}
           </Button>
         </Group>
       </Stack>

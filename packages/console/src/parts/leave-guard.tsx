@@ -15,7 +15,7 @@ export function LeaveGuard({ isDirty }: { isDirty: boolean }) {
     <LeaveDialog
       isOpen={status === 'blocked'}
       title="Leave without saving?"
-      act="Leave"
+      leaveLabel="Leave"
       onStay={() => reset?.()}
       onLeave={() => proceed?.()}
     />

@@ -1,7 +1,7 @@
 import { Skeleton, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-interface ListTableProps {
+export interface ListTableProps {
   /** The accessible name. */
   label: string;
   columns: readonly string[];

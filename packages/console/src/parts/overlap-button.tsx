@@ -1,10 +1,8 @@
-import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { AdminRequest } from '../api/send.ts';
-import { AsCode } from './as-code.tsx';
-import { ProblemAlert } from './problem-alert.tsx';
-import { useCloseWhenDone } from './use-close-when-done.ts';
+import type { AdminMutation } from '../api/use-admin-mutation.ts';
+import { DialogButton } from './dialog-button.tsx';
 
 interface OverlapButtonProps {
   label: string;
@@ -12,10 +10,7 @@ interface OverlapButtonProps {
   consequence: string;
   /** Returns the request and the command for an overlap in seconds. */
   describe: (overlapSeconds: number) => { request: AdminRequest; command: string };
-  onConfirm: (request: AdminRequest) => void;
-  isPending: boolean;
-  error: Error | null;
-  onDismiss: () => void;
+  mutation: AdminMutation;
 }
 
 const OVERLAPS = [
@@ -27,47 +22,21 @@ const OVERLAPS = [
 ];
 
 /** Asks how long an old secret stays valid after it was replaced. */
-export function OverlapButton({
-  label,
-  consequence,
-  describe,
-  onConfirm,
-  isPending,
-  error,
-  onDismiss,
-}: OverlapButtonProps) {
-  const [isOpen, { open, close }] = useDisclosure(false);
-  useCloseWhenDone(isPending, error, close);
+export function OverlapButton({ label, consequence, describe, mutation }: OverlapButtonProps) {
   const [overlap, setOverlap] = useState('86400');
-  const code = describe(Number(overlap));
   return (
-    <>
-      <Button variant="default" onClick={open}>
-        {label}
-      </Button>
-      <Modal opened={isOpen} onClose={close} title={label}>
-        <Stack gap="md">
-          <Text size="sm">{consequence}</Text>
-          <Select
-            label="The old one stays valid for"
-            data={OVERLAPS}
-            value={overlap}
-            allowDeselect={false}
-            onChange={(value) => setOverlap(value ?? overlap)}
-            data-autofocus
-          />
-          <ProblemAlert error={error} onDismiss={onDismiss} />
-          <Group justify="flex-end">
-            <AsCode {...code} />
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button loading={isPending} onClick={() => onConfirm(code.request)}>
-              {label}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
-    </>
+    <DialogButton label={label} mutation={mutation} {...describe(Number(overlap))}>
+      <Stack gap="md">
+        <Text size="sm">{consequence}</Text>
+        <Select
+          label="The old one stays valid for"
+          data={OVERLAPS}
+          value={overlap}
+          allowDeselect={false}
+          onChange={(value) => setOverlap(value ?? overlap)}
+          data-autofocus
+        />
+      </Stack>
+    </DialogButton>
   );
 }

@@ -5,12 +5,12 @@ import { printOptions } from './print-options.ts';
 /** The command reads the policy from standard input. */
 export function printKeyCommand(
   command: string,
-  { name, policy, expires_at }: Partial<KeyInput>,
+  { policy, expires_at, ...members }: Partial<KeyInput>,
   now: number,
 ) {
   const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
   const options = printOptions({
-    name,
+    ...members,
     'expires-in': end,
     policy: policy == null ? undefined : '-',
     'no-policy': policy === null && command !== 'keys create',

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import type { AdminRequest } from '../api/send.ts';
-import type { Act } from '../api/use-act.ts';
+import type { AdminMutation } from '../api/use-admin-mutation.ts';
 import { ConflictAlert, isConflict } from './conflict-alert.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 import type { Edited } from './use-edited.ts';
 
 interface SaveProblemProps {
-  save: Act;
+  save: AdminMutation;
   edited: Pick<Edited<object>, 'differences' | 'latestTag' | 'reset'>;
   /** Builds the request for the version with this tag. */
   request: (ifMatch: string) => AdminRequest;

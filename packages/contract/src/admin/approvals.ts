@@ -94,4 +94,3 @@ export type ApprovalRefusal = z.infer<typeof approvalRefusal>;
 export const approvalPage = named('ApprovalPage', pageOf(approvalView));
 
 export const approvalQuery = z.strictObject({ ...PAGE_QUERY, state: approvalState.exactOptional() });
-export type ApprovalQuery = z.infer<typeof approvalQuery>;

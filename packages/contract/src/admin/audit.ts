@@ -51,7 +51,7 @@ const auditCall = z.object({
 });
 export type AuditCallView = z.infer<typeof auditCall>;
 
-const auditAct = z.object({
+const auditAdmin = z.object({
   ...AUDIT_MEMBERS,
   kind: z.literal('admin'),
   actor: z
@@ -59,24 +59,23 @@ const auditAct = z.object({
     .describe('`token`, `session`, `cli:<user>@<host>`, or `proxy` for what the proxy does itself.'),
   address: z.string().nullable(),
   action: z.string().describe('Such as `key.create`.'),
-  target: z.string().describe('The object of the act: `key <id>`, `instance <name>`.'),
+  target: z.string().describe('The object of the action: `key <id>`, `instance <name>`.'),
   changes: z
     .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
     .describe('Changed members, before and after. Secrets are shown as `(secret)`.'),
 });
-export type AuditActView = z.infer<typeof auditAct>;
+export type AuditAdminView = z.infer<typeof auditAdmin>;
 
 const auditDamaged = z.object({
   ...AUDIT_MEMBERS,
   kind: z.literal('damaged').describe('The stored row is not a valid audit record.'),
   problem: z.string(),
 });
-export type AuditDamagedView = z.infer<typeof auditDamaged>;
 
 /** A record of the audit, without values of calls and without secrets. */
 export const auditView = named(
   'AuditRecord',
-  z.discriminatedUnion('kind', [auditCall, auditAct, auditDamaged]),
+  z.discriminatedUnion('kind', [auditCall, auditAdmin, auditDamaged]),
 );
 export type AuditView = z.infer<typeof auditView>;
 
@@ -121,7 +120,7 @@ const AUDIT_FILTERS = {
     .pipe(z.boolean())
     .describe('True: only calls that ended with an error.')
     .exactOptional(),
-  actor: z.string().describe('Calls and acts of this administrator.').exactOptional(),
+  actor: z.string().describe('Calls and actions of this administrator.').exactOptional(),
   request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
   trace_id: z.string().exactOptional(),
   address: z.string().describe('Address of the caller or the administrator.').exactOptional(),

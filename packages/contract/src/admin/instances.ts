@@ -5,7 +5,6 @@ import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version }
 import { INSTANCE_CHECK_MEMBERS } from './values.ts';
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
-export type InstanceProtocol = z.infer<typeof protocol>;
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
@@ -192,4 +191,3 @@ export const resealed = named(
 export const instancePage = named('InstancePage', pageOf(instanceView));
 
 export const instanceQuery = z.strictObject({ ...PAGE_QUERY, search });
-export type InstanceQuery = z.infer<typeof instanceQuery>;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { givenPolicy, policy } from './policy.ts';
 import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
+import type { KEY_MEMBERS } from './values.ts';
 
 export const unreadablePolicy = named(
   'UnreadablePolicy',
@@ -16,7 +17,7 @@ export type UnreadablePolicy = z.infer<typeof unreadablePolicy>;
 const keyState = z.enum(['active', 'expired', 'revoked']);
 export type KeyState = z.infer<typeof keyState>;
 
-const KEY_MEMBERS = {
+const VIEW_MEMBERS = {
   id: z.string(),
   client_id: z
     .string()
@@ -36,22 +37,35 @@ const KEY_MEMBERS = {
 };
 
 /** A client key, without its secret. */
-export const keyView = named('Key', z.object(KEY_MEMBERS));
+export const keyView = named('Key', z.object(VIEW_MEMBERS));
 export type KeyView = z.infer<typeof keyView>;
 
 export const newKeyView = named(
   'NewKey',
   z.object({
-    ...KEY_MEMBERS,
+    ...VIEW_MEMBERS,
     key: z.string().describe('The text to send in `x-proxy-api`. No other answer has it.'),
   }),
 );
 export type NewKeyView = z.infer<typeof newKeyView>;
 
-/** What an operator may give. The commands and the rules of changes follow from it. */
-export const KEY_INPUT = { name: z.string(), policy: givenPolicy.nullable(), expires_at: time.nullable() };
+/** What an operator may give. The commands, `apply`, the console and the rules of changes follow from it. */
+export const KEY_INPUT = {
+  name: z.string(),
+  policy: givenPolicy.nullable(),
+  expires_at: time.nullable(),
+} satisfies Record<(typeof KEY_MEMBERS)[number], z.ZodType>;
 
-export const keyInput = named('KeyInput', z.strictObject({ ...optional(KEY_INPUT), name: KEY_INPUT.name }));
+const { name, expires_at: _, ...fileMembers } = KEY_INPUT;
+
+/**
+ * The members of a key in a configuration file, beside its name. `expires_at` is not among them: `apply` finds keys by
+ * name, and after a rotation the keys of one name end at different times.
+ */
+export const KEY_FILE_MEMBERS = fileMembers;
+export type KeyFileMembers = z.infer<z.ZodObject<typeof KEY_FILE_MEMBERS>>;
+
+export const keyInput = named('KeyInput', z.strictObject({ ...optional(KEY_INPUT), name }));
 export type KeyInput = z.infer<typeof keyInput>;
 
 /** Omitted members keep their values. */
@@ -69,8 +83,6 @@ export type KeyRotation = z.infer<typeof keyRotation>;
 export const keyPage = named('KeyPage', pageOf(keyView));
 
 const keyName = z.object({ id: z.string(), name: z.string() });
-/** The present name of a key. */
-export type KeyNameView = z.infer<typeof keyName>;
 
 /** Names of keys in any order. Unknown ids are left out. */
 export const keyNames = named('KeyNames', z.object({ items: z.array(keyName) }));
@@ -82,7 +94,6 @@ export const keyQuery = z.strictObject({
   search,
   name: z.string().describe('The whole name.').exactOptional(),
 });
-export type KeyQuery = z.infer<typeof keyQuery>;
 
 export const keyNamesQuery = z.strictObject({
   ids: z.string().min(1).max(10_000).describe('Up to 100 ids of keys, separated by commas.'),

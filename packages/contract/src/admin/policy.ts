@@ -157,4 +157,3 @@ export const adminCallInput = z.strictObject({
     .describe('Values of fields are converted, as by `prefer: values=normalized`.')
     .exactOptional(),
 });
-export type AdminCallInput = z.infer<typeof adminCallInput>;

@@ -1,9 +1,14 @@
 /** Subscriptions: they send the changes of a model's records, or events of the proxy, to a webhook. */
 import { z } from 'zod';
 import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
-import { type SHARED_SUBSCRIPTION_MEMBERS, SUBSCRIPTION_EVENTS } from './values.ts';
+import {
+  type RECORD_SUBSCRIPTION_MEMBERS,
+  type SHARED_SUBSCRIPTION_MEMBERS,
+  SUBSCRIPTION_EVENTS,
+} from './values.ts';
 
 type SharedMember = (typeof SHARED_SUBSCRIPTION_MEMBERS)[number];
+type RecordMember = (typeof RECORD_SUBSCRIPTION_MEMBERS)[number];
 
 /** The input for a subscription, in the order of the commands. */
 export const SUBSCRIPTION_MEMBERS = {
@@ -42,7 +47,7 @@ const { events, url, interval_seconds, start, ...records } = SUBSCRIPTION_MEMBER
 /** The same, by the subscriptions that have them: all, those to records, those to events. */
 export const SUBSCRIPTION_PARTS = {
   shared: { url, interval_seconds, start } satisfies Record<SharedMember, z.ZodType>,
-  records,
+  records: records satisfies Record<RecordMember, z.ZodType>,
   events: { events },
 };
 
@@ -163,7 +168,6 @@ export const replayInput = named(
     since: time.describe('The newest delivery of each record since this time.').exactOptional(),
   }),
 );
-export type ReplayInput = z.infer<typeof replayInput>;
 
 export const replayView = named(
   'Replayed',
@@ -203,7 +207,6 @@ export const subscriptionQuery = z.strictObject({
   state: subscriptionState.exactOptional(),
   search,
 });
-export type SubscriptionQuery = z.infer<typeof subscriptionQuery>;
 
 export const deliveryQuery = z.strictObject({ ...PAGE_QUERY, state: deliveryState.exactOptional() });
 export type DeliveryQuery = z.infer<typeof deliveryQuery>;

@@ -50,7 +50,6 @@ export const ATTENTION_PARTS = [
   'calls',
   'policies',
 ] as const;
-export type AttentionPart = (typeof ATTENTION_PARTS)[number];
 
 /**
  * Members by which calls can be grouped and filtered. `key` is the client, whose id stays the same when its key is
@@ -58,6 +57,9 @@ export type AttentionPart = (typeof ATTENTION_PARTS)[number];
  */
 export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
+
+/** The members of a key that an operator may give. */
+export const KEY_MEMBERS = ['name', 'policy', 'expires_at'] as const;
 
 /** Members of an instance that need not be given, and what they are then, unless that is null or false. */
 export const INSTANCE_DEFAULTS = { protocol: 'auto' } as const;
@@ -81,8 +83,17 @@ export const SUBSCRIPTION_DEFAULTS = {
   start: 'now',
 } as const;
 
-/** What every subscription has. One to events has `events` beside, and one to records all other members. */
+/** What every subscription has. One to events has `events` beside, and one to records the members below. */
 export const SHARED_SUBSCRIPTION_MEMBERS = ['url', 'interval_seconds', 'start'] as const;
+export const RECORD_SUBSCRIPTION_MEMBERS = [
+  'instance',
+  'model',
+  'domain',
+  'fields',
+  'payload',
+  'gone',
+  'key',
+] as const;
 
 /** The members of a subscription whose change makes it begin anew. */
 export const RESTARTING_MEMBERS: readonly string[] = [

@@ -23,7 +23,7 @@ import type { AdminOperations } from '@erp-proxy/contract/admin';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
-import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
+import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Statistics } from '../statistics/statistics.ts';
@@ -74,7 +74,7 @@ export interface AdminDeps {
   explainReceiver: (origin: string) => string | null;
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
-  audit: Pick<Audit, 'prepareAct' | 'search' | 'find' | 'export' | 'verify'>;
+  audit: Pick<Audit, 'prepareAdminAction' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query' | 'listCalled'>;
   /** Client keys that end soon, or have ended within a day. `isCut`: true if there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
@@ -86,7 +86,7 @@ export interface AdminDeps {
   /** Limits the checks of servers that run at a time, for all administrators together. */
   examinations: Examinations;
   /** Rejects with a `KeyRotationError` that gives the reason. */
-  rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
+  rotateInstanceKey: (name: string, describeAction: DescribeKeyRotation) => Promise<void>;
   /** Null if there is no such instance. */
   examineInstance: (name: string, onCheck?: OnCheck) => Promise<Examination | null>;
   examineDraft: (input: InstanceCheckInput, onCheck?: OnCheck) => Promise<Examination>;

@@ -2,9 +2,9 @@
 import type { ApprovalView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { ApprovalRecord } from '../approvals/approvals.ts';
-import type { DescribeAct } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
+import type { DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
 import { showTime, showTimeOrNull } from './time.ts';
 
@@ -18,7 +18,7 @@ const REASON = /^[^\p{Cc}]{1,500}$/u;
 
 export function createApprovalAdmin(
   { approvals }: AdminDeps,
-  describeAct: DescribeAct,
+  describeAction: DescribeAction,
   actor: Actor,
 ): ApprovalAdmin {
   async function find(id: string): Promise<ApprovalRecord> {
@@ -31,11 +31,11 @@ export function createApprovalAdmin(
     const approval = await find(id);
     if (approval.state === state) return show(approval);
     if (approval.state !== 'pending') throw explainDecided(approval);
-    const act = describeAct(ACTIONS[state], `approval ${id}`, {
+    const auditBatch = describeAction(ACTIONS[state], `approval ${id}`, {
       state: { from: 'pending', to: state },
       ...(reason === null ? {} : { reason: { from: null, to: reason } }),
     });
-    const outcome = await approvals.decide(id, { state, by: actor.name, reason }, act);
+    const outcome = await approvals.decide(id, { state, by: actor.name, reason }, auditBatch);
     const now = await find(id);
     // If another administrator has just decided in the same way, this is not an error.
     if (outcome !== 'done' && now.state !== state) throw explainDecided(now);

@@ -116,11 +116,11 @@ function listInstanceKeys({ instances }: AdminDeps, now: number): Promise<Found>
   });
 }
 
-function describeInstance({ name, key, rotate_key }: InstanceRecord, now: number): AttentionItem[] {
+function describeInstance({ name, key, rotateKey }: InstanceRecord, now: number): AttentionItem[] {
   const target = `instance ${name}`;
   const state = checkKey(key, now);
   const endsAt = key.expiresAt ?? now;
-  const advice = rotate_key
+  const advice = rotateKey
     ? 'The proxy replaces it; if that fails, give another one.'
     : 'Give the instance another key.';
   const items: AttentionItem[] = [];

@@ -2,11 +2,12 @@
  * Creates the admin service. Each change is one record in the audit, written in the transaction of the change. Knows
  * neither how an administrator authenticates nor how answers are sent.
  */
-import { createActDescriber } from './acts.ts';
+
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { listAttention } from './attention.ts';
+import { createActionDescriber } from './audited-actions.ts';
 import { describeMethods } from './describe-methods.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
@@ -18,15 +19,15 @@ import { createSubscriptionAdmin } from './subscription-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 
 export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
-  const describeAct = createActDescriber(deps.audit, actor);
-  const instances = createInstanceAdmin(deps, describeAct);
+  const describeAction = createActionDescriber(deps.audit, actor);
+  const instances = createInstanceAdmin(deps, describeAction);
   const { audit } = deps;
   const operations: Omit<Admin, 'exportAudit'> = {
-    ...createKeyAdmin(deps, describeAct),
+    ...createKeyAdmin(deps, describeAction),
     ...instances,
-    ...createApprovalAdmin(deps, describeAct, actor),
-    ...createSubjectAdmin(deps, describeAct),
-    ...createSubscriptionAdmin(deps, describeAct),
+    ...createApprovalAdmin(deps, describeAction, actor),
+    ...createSubjectAdmin(deps, describeAction),
+    ...createSubscriptionAdmin(deps, describeAction),
     ...createPolicyAdmin(deps),
     ...createSandboxAdmin(deps, instances.createInstance),
     ...createStatisticsAdmin(deps),

@@ -3,17 +3,17 @@ import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { VaultError } from '../instances/vault.ts';
+import type { Admin, AdminDeps } from './admin.ts';
+import { type AdminError, createAdminError } from './admin-error.ts';
 import {
   type Changes,
   compareMembers,
   createKeyRotationDescriber,
   createResealDescriber,
   createSecretResealDescriber,
-  type DescribeAct,
+  type DescribeAction,
   SECRET,
-} from './acts.ts';
-import type { Admin, AdminDeps } from './admin.ts';
-import { type AdminError, createAdminError } from './admin-error.ts';
+} from './audited-actions.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
@@ -31,12 +31,12 @@ type InstanceAdmin = Pick<
   | 'resealVault'
 >;
 
-export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): InstanceAdmin {
+export function createInstanceAdmin(deps: AdminDeps, describeAction: DescribeAction): InstanceAdmin {
   const { instances, clock } = deps;
   const show = (instance: InstanceRecord) => showInstance(instance, clock());
   const members = (instance: InstanceRecord) => listMembers(show(instance));
   const describe = (action: string, name: string, changes: Changes) =>
-    describeAct(action, `instance ${name}`, changes);
+    describeAction(action, `instance ${name}`, changes);
 
   async function find(name: string): Promise<InstanceRecord> {
     const instance = await instances.get(name);
@@ -114,7 +114,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
 
     async rotateInstanceKey(name) {
       await find(name);
-      await deps.rotateInstanceKey(name, createKeyRotationDescriber(describeAct));
+      await deps.rotateInstanceKey(name, createKeyRotationDescriber(describeAction));
       return show(await find(name));
     },
 
@@ -125,8 +125,8 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
     },
 
     async resealVault() {
-      const keys = await instances.reseal(createResealDescriber(describeAct));
-      const secrets = await deps.subscriptions.reseal(createSecretResealDescriber(describeAct));
+      const keys = await instances.reseal(createResealDescriber(describeAction));
+      const secrets = await deps.subscriptions.reseal(createSecretResealDescriber(describeAction));
       return { resealed: keys + secrets };
     },
   };

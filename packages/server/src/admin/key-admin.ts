@@ -5,9 +5,9 @@ import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/p
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import type { KeyRecord, RotationResult } from '../stores/ports/keys.ts';
-import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
+import { type Changes, compareMembers, type DescribeAction } from './audited-actions.ts';
 import { changeRow, createStaleError, hasVersion, retryConflicts } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
@@ -31,10 +31,13 @@ const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
 const NAMES_MAX = 100;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
-export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct: DescribeAct): KeyAdmin {
+export function createKeyAdmin(
+  { keys, explain, clock }: AdminDeps,
+  describeAction: DescribeAction,
+): KeyAdmin {
   const show = (key: KeyRecord) => showKey(key, clock());
   const describe = (action: string, id: string, changes: Changes) =>
-    describeAct(action, `key ${id}`, changes);
+    describeAction(action, `key ${id}`, changes);
 
   async function find(id: string): Promise<KeyRecord> {
     const key = await keys.find(id);

@@ -2,9 +2,9 @@
 import type { DeniedSubjectView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { DeniedSubject } from '../stores/ports/denied-subjects.ts';
-import type { DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
+import type { DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
 import { showTime } from './time.ts';
 
@@ -15,7 +15,7 @@ type SubjectAdmin = Pick<Admin, 'listDeniedSubjects' | 'denySubject' | 'allowSub
 
 export function createSubjectAdmin(
   { deniedSubjects, issuers, clock }: AdminDeps,
-  describeAct: DescribeAct,
+  describeAction: DescribeAction,
 ): SubjectAdmin {
   return {
     listDeniedSubjects: (page) =>
@@ -43,14 +43,14 @@ export function createSubjectAdmin(
         );
       }
       const subject = { id, deniedAt: clock() };
-      const isNew = await deniedSubjects.deny(subject, describeAct('subject.deny', `subject ${id}`, {}));
+      const isNew = await deniedSubjects.deny(subject, describeAction('subject.deny', `subject ${id}`, {}));
       return show(isNew ? subject : ((await deniedSubjects.find(id)) ?? subject));
     },
 
     async allowSubject(id) {
       const isDone =
         SUBJECT_ID.test(id) &&
-        (await deniedSubjects.allow(id, describeAct('subject.allow', `subject ${id}`, {})));
+        (await deniedSubjects.allow(id, describeAction('subject.allow', `subject ${id}`, {})));
       if (!isDone) throw createAdminError(404, `The subject ${JSON.stringify(id)} is not denied.`);
     },
   };

@@ -6,9 +6,9 @@ import type { Change } from '../stores/ports/change.ts';
 import type { DeliveryRecord, StoredSubscription } from '../stores/ports/subscriptions.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
-import { type Changes, compareMembers, type DescribeAct, SECRET } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
+import { type Changes, compareMembers, type DescribeAction, SECRET } from './audited-actions.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
@@ -34,10 +34,10 @@ const OVERLAP_SECONDS_MAX = 30 * 86_400;
 const REASON = /^[^\p{Cc}]{1,500}$/u;
 const PAUSED = 'An administrator paused it.';
 
-export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAct): SubscriptionAdmin {
+export function createSubscriptionAdmin(deps: AdminDeps, describeAction: DescribeAction): SubscriptionAdmin {
   const { subscriptions, instances, keys, explainReceiver } = deps;
   const describe = (action: string, name: string, changes: Changes) =>
-    describeAct(`subscription.${action}`, `subscription ${name}`, changes);
+    describeAction(`subscription.${action}`, `subscription ${name}`, changes);
 
   async function find(name: string): Promise<SubscriptionRecord> {
     const record = await subscriptions.find(name);
@@ -98,11 +98,11 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
     await change(name, undefined, async (record) => {
       // Resuming an active subscription ends the wait for a retry.
       if (record.row.state === state && (state !== 'active' || record.row.failures === 0)) return 'done';
-      const act = describe(action, name, {
+      const auditBatch = describe(action, name, {
         state: { from: record.row.state, to: state },
         ...(reason === null ? {} : { reason: { from: record.row.reason, to: reason } }),
       });
-      return subscriptions.setState(record, state, reason, act);
+      return subscriptions.setState(record, state, reason, auditBatch);
     });
     return show(await find(name));
   }
@@ -194,8 +194,8 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       await change(name, tag, async (record) => {
         const rotated = subscriptions.rotateSecret(record, seconds * 1000);
         secret = rotated.secret;
-        const act = describe('rotate-secret', name, { secret: { from: SECRET, to: SECRET } });
-        return subscriptions.update(record, rotated.next, act);
+        const auditBatch = describe('rotate-secret', name, { secret: { from: SECRET, to: SECRET } });
+        return subscriptions.update(record, rotated.next, auditBatch);
       });
       return showNew(await find(name), secret);
     },
@@ -213,8 +213,8 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
         throw createInputError([{ path: 'since', message: 'or `delivery` must be given, and not both' }]);
       }
       if (delivery !== undefined) {
-        const act = describe('replay', name, { delivery: { from: null, to: delivery } });
-        const outcome = await subscriptions.replay(record, delivery, act);
+        const auditBatch = describe('replay', name, { delivery: { from: null, to: delivery } });
+        const outcome = await subscriptions.replay(record, delivery, auditBatch);
         if (outcome === 'missing')
           throw createAdminError(404, `It has no delivery ${JSON.stringify(delivery)} any more.`);
         if (outcome === 'conflict') {
@@ -228,8 +228,8 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAct: DescribeAc
       const time = readTime(since ?? '');
       if (typeof time !== 'number')
         throw createInputError([{ path: 'since', message: 'must be a time as in "2027-01-31T00:00:00Z"' }]);
-      const act = describe('replay', name, { since: { from: null, to: showTime(time) } });
-      return { replayed: await subscriptions.replaySince(record, time, act) };
+      const auditBatch = describe('replay', name, { since: { from: null, to: showTime(time) } });
+      return { replayed: await subscriptions.replaySince(record, time, auditBatch) };
     },
 
     async listDeliveries(name, { state, ...page }) {

@@ -1,19 +1,17 @@
 /** Converts errors of other parts of the proxy into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
 import { AuditQueryError } from '../audit/query.ts';
-import { InstanceInputError } from '../instances/instances.ts';
+import { InputError } from '../instances/input.ts';
 import { VaultError } from '../instances/vault.ts';
 import { KeyRotationError } from '../key-rotation/key-rotation.ts';
 import { KeyInputError } from '../keys/keys.ts';
 import { StoredPolicyError } from '../keys/stored-policy.ts';
-import { SubscriptionInputError } from '../subscriptions/members.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 
 /** Returns the error itself if it is not one for the caller. */
 export function toAdminError(error: unknown): unknown {
-  if (error instanceof InstanceInputError) return createInputError(error.invalidMembers);
-  if (error instanceof SubscriptionInputError) return createInputError(error.invalidMembers);
+  if (error instanceof InputError) return createInputError(error.invalidMembers);
   if (error instanceof KeyInputError || error instanceof AuditQueryError)
     return createAdminError(400, error.message);
   if (error instanceof KeyRotationError || error instanceof StoredPolicyError)

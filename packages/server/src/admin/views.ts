@@ -2,6 +2,7 @@
 import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
 import type { InstanceRecord } from '../instances/instances.ts';
+import { toMembers } from '../instances/member-names.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
@@ -24,14 +25,14 @@ export function showKey(key: KeyRecord, now: number): KeyView {
 }
 
 export function showInstance(instance: InstanceRecord, now: number): InstanceView {
-  const { name, key, rotate_key, createdAt, updatedAt, version } = instance;
+  const { name, key, rotateKey, createdAt, updatedAt, version } = instance;
   return {
     name,
-    ...pickShownMembers(instance),
+    ...pickShownMembers(toMembers(instance)),
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
       state: checkKey(key, now),
-      rotate: rotate_key,
+      rotate: rotateKey,
       failure: key.failure,
     },
     created_at: showTime(createdAt),

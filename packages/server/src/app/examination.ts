@@ -80,7 +80,7 @@ export function examineInstance(
   onCheck?: OnCheck,
   login: string | null = null,
 ): Promise<Examination> {
-  const { url, db, userId, apiKey, trust, timeout_ms: timeoutMs } = instance;
+  const { url, db, userId, apiKey, trust, timeoutMs } = instance;
   const credentials = { db, userId, login, apiKey };
   return examineAddress({ url, credentials, trust, instance, timeoutMs, onCheck }, settings, egress);
 }

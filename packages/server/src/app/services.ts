@@ -6,13 +6,13 @@ import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
+import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
 import {
-  createActDescriber,
+  createActionDescriber,
   createKeyRotationDescriber,
   createResealDescriber,
   createSecretResealDescriber,
-} from '../admin/acts.ts';
-import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
+} from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { Examinations } from '../admin/examinations.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
@@ -125,10 +125,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onError: logErrorOf('audit'),
     onLost: (records) => logger.error('audit records lost', { records }),
   });
-  const describeOwnAct = createActDescriber(audit, { name: 'proxy', address: null, requestId: null });
+  const describeOwnAction = createActionDescriber(audit, { name: 'proxy', address: null, requestId: null });
   const keyRotation = createKeyRotation({
     instances,
-    describeAct: createKeyRotationDescriber(describeOwnAct),
+    describeAction: createKeyRotationDescriber(describeOwnAction),
     leases: store.leases,
     owner: `${hostname()} ${process.pid}`,
     ask: createAskOdoo({ egress, timeoutMs: settings.upstream.timeoutMs }),
@@ -175,8 +175,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onError: logErrorOf('statistics'),
   });
   if (isServing) {
-    void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
-    void subscriptions.reseal(createSecretResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
+    void instances.reseal(createResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
+    void subscriptions.reseal(createSecretResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
   }
   const startedAt = clock();
   const check = async () => ({
@@ -218,7 +218,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     startSandbox: options.startSandbox ?? null,
     comparisons: new SerialQueue(),
     examinations: new Examinations(),
-    rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
+    rotateInstanceKey: (name, describeAction) => keyRotation.rotate(name, describeAction),
     examineInstance: async (name, onCheck) => {
       const instance = await instances.find(name);
       return instance && examineInstance(instance, settings, egress, onCheck);

@@ -59,7 +59,7 @@ export interface Approvals {
   decide(
     id: string,
     decision: Pick<ApprovalDecision, 'state' | 'by' | 'reason'>,
-    act: AuditBatch,
+    auditBatch: AuditBatch,
   ): Promise<Change>;
   readonly counts: Readonly<ApprovalCounts>;
   /** Ends the background tasks. The store stays open. */
@@ -125,10 +125,10 @@ export function createApprovals({
       const row = await store.find(id);
       return row?.call == null ? null : openCall(row.call, id, vault);
     },
-    async decide(id, decision, act) {
+    async decide(id, decision, auditBatch) {
       const now = clock();
       const expiresAt = decision.state === 'approved' ? now + settings.useMs : null;
-      const change = await store.decide(id, { ...decision, now, expiresAt }, act);
+      const change = await store.decide(id, { ...decision, now, expiresAt }, auditBatch);
       if (change === 'done') counts[decision.state]++;
       return change;
     },

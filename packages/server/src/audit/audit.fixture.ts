@@ -1,6 +1,6 @@
 /** For tests: records of calls and of administrative actions. */
 import type { CallRecord } from '../observe/events.ts';
-import type { Act } from './record.ts';
+import type { AdminAction } from './record.ts';
 
 export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
   return {
@@ -32,7 +32,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
   };
 }
 
-export function makeAct(changes: Partial<Act> = {}): Act {
+export function makeAdminAction(changes: Partial<AdminAction> = {}): AdminAction {
   return {
     actor: 'token',
     address: '192.0.2.7',

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { makeAct, makeCall } from './audit.fixture.ts';
+import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { AuditQueryError } from './query.ts';
 import { printCall } from './record.ts';
@@ -105,8 +105,8 @@ test('records a refused request only if its key is known', async () => {
   expect(JSON.stringify(items)).not.toContain('secret cause');
 });
 
-test('records an act with actor, address and changes before it resolves', async () => {
-  await audit.recordAct(makeAct());
+test('records an action with actor, address and changes before it resolves', async () => {
+  await audit.recordAdminAction(makeAdminAction());
   const [row] = await store.audit.readAfter(0, 1);
   expect(JSON.parse(row?.record ?? '')).toEqual({
     kind: 'admin',
@@ -134,7 +134,7 @@ test('lists newest first, page by page, with a cursor', async () => {
 
 test('filters by each member, and by time from `since` (inclusive) to `until` (exclusive)', async () => {
   await recordModels('a', 'b', 'c');
-  await audit.recordAct(makeAct());
+  await audit.recordAdminAction(makeAdminAction());
   audit.recordCall(makeCall({ keyId: 'key2', instance: null, method: 'write', outcome: 'user_error' }));
   await audit.flush();
   const find = async (query: Parameters<Audit['search']>[0]) => {

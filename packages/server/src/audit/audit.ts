@@ -8,7 +8,7 @@ import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import { exportRecords } from './export.ts';
-import { type Act, printAct, toAuditedCall } from './record.ts';
+import { type AdminAction, printAdminAction, toAuditedCall } from './record.ts';
 import { createRefusalLimit } from './refusal-limit.ts';
 import { startRetention } from './retention.ts';
 import { findRecord, searchRecords } from './search.ts';
@@ -31,7 +31,7 @@ export interface AuditOptions {
 }
 
 /** A login of an administrator. */
-export interface Login extends Pick<Act, 'actor' | 'address' | 'requestId' | 'action'> {
+export interface Login extends Pick<AdminAction, 'actor' | 'address' | 'requestId' | 'action'> {
   /** Kind of login, for example `link`. */
   way: string;
   isRefused: boolean;
@@ -47,11 +47,11 @@ export interface Audit {
    */
   recordRefusal(record: RefusalRecord): void;
   /** Creates the record of an action of an administrator, which the store appends in the transaction of the change. */
-  prepareAct(act: Act): AuditBatch;
+  prepareAdminAction(action: AdminAction): AuditBatch;
   /** Queues the record of a login. Refused logins are recorded up to a number per minute. */
   noteLogin(login: Login): void;
   /** Stores the record of an action that changes nothing in the store. Rejects if the store fails. */
-  recordAct(act: Act): Promise<void>;
+  recordAdminAction(action: AdminAction): Promise<void>;
   /**
    * Searches records, the newest first. A page can be short although more follow. Rejects with an AuditQueryError for
    * an invalid cursor, limit or time.
@@ -101,9 +101,9 @@ export function createAudit({
     return refusedKey !== null && refusals.allows(refusedKey.why === 'unknown' ? null : refusedKey.id);
   }
 
-  function prepareAct(act: Act): AuditBatch {
+  function prepareAdminAction(action: AdminAction): AuditBatch {
     const at = clock();
-    return makeBatch([{ at, record: printAct(act, at) }]);
+    return makeBatch([{ at, record: printAdminAction(action, at) }]);
   }
 
   return {
@@ -117,8 +117,8 @@ export function createAudit({
       if (isRefused && !refusedLogins.allows(null)) return;
       writer.push({ ...login, target: 'admin', changes: { way: { from: null, to: way } } }, clock());
     },
-    prepareAct,
-    recordAct: (act) => writer.append(prepareAct(act)),
+    prepareAdminAction,
+    recordAdminAction: (action) => writer.append(prepareAdminAction(action)),
     search: (query) => searchRecords(store, query),
     find: (seq) => findRecord(store, seq),
     export: (query) => exportRecords(store, query),

@@ -1,15 +1,15 @@
-import type { AuditActView, AuditView } from '@erp-proxy/contract';
+import type { AuditAdminView, AuditView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { makeAct, makeCall } from './audit.fixture.ts';
+import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { formatAudit } from './format.ts';
-import { printAct, printCall, readView } from './record.ts';
+import { printAdminAction, printCall, readView } from './record.ts';
 
 const AT = Date.parse('2026-03-31T08:00:00.000Z');
 const NO_HASH = new Uint8Array(32);
 const CALL = readView({ seq: 1, at: AT, hash: NO_HASH, record: printCall(makeCall({ code: -32010 }), AT) });
 
-const makeActView = (changes: Parameters<typeof makeAct>[0]) =>
-  readView({ seq: 2, at: AT, hash: NO_HASH, record: printAct(makeAct(changes), AT) });
+const makeAdminView = (changes: Parameters<typeof makeAdminAction>[0]) =>
+  readView({ seq: 2, at: AT, hash: NO_HASH, record: printAdminAction(makeAdminAction(changes), AT) });
 
 async function format(views: AuditView[], as: 'ndjson' | 'csv'): Promise<string> {
   let text = '';
@@ -21,7 +21,7 @@ async function format(views: AuditView[], as: 'ndjson' | 'csv'): Promise<string>
 }
 
 test('NDJSON has one line for each record', async () => {
-  const views = [CALL, makeActView({})];
+  const views = [CALL, makeAdminView({})];
   const lines = (await format(views, 'ndjson')).split('\n');
   expect(lines.pop()).toBe('');
   expect(lines.map((line) => JSON.parse(line))).toEqual(views);
@@ -29,10 +29,10 @@ test('NDJSON has one line for each record', async () => {
 });
 
 /** A record with a target that only older records can have. */
-const withTarget = (target: string): AuditView => ({ ...(makeActView({}) as AuditActView), target });
+const withTarget = (target: string): AuditView => ({ ...(makeAdminView({}) as AuditAdminView), target });
 
-test('CSV has the same columns for calls and acts', async () => {
-  expect(await format([CALL, makeActView({})], 'csv')).toBe(
+test('CSV has the same columns for calls and administrative actions', async () => {
+  expect(await format([CALL, makeAdminView({})], 'csv')).toBe(
     [
       'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem,client_id,approval,via,trace_id',
       '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,192.0.2.1,,,,,client1,,,',

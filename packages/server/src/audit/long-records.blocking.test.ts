@@ -1,6 +1,6 @@
 /** Records of keys with long policies are read in slices. */
 import { beforeAll, expect, test } from 'vitest';
-import { ACTS, openLongRecords } from '../../test/audit/long-records.ts';
+import { ACTIONS, openLongRecords } from '../../test/audit/long-records.ts';
 import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
 import type { Audit } from './audit.ts';
 import { formatAudit } from './format.ts';
@@ -18,10 +18,10 @@ async function print(format: 'ndjson' | 'csv'): Promise<number> {
 }
 
 test.each([
-  { reading: 'a page', read: async () => JSON.stringify(await audit.search({ limit: ACTS })) },
+  { reading: 'a page', read: async () => JSON.stringify(await audit.search({ limit: ACTIONS })) },
   { reading: 'a search for a rare value', read: () => audit.search({ limit: 10, client_id: 'nobody' }) },
-  { reading: 'an export as NDJSON', read: async () => expect(await print('ndjson')).toBe(ACTS) },
-  { reading: 'an export as CSV', read: async () => expect(await print('csv')).toBe(ACTS + 1) },
+  { reading: 'an export as NDJSON', read: async () => expect(await print('ndjson')).toBe(ACTIONS) },
+  { reading: 'an export as CSV', read: async () => expect(await print('csv')).toBe(ACTIONS + 1) },
   { reading: 'a verification', read: async () => expect((await audit.verify()).intact).toBe(true) },
 ])('$reading does not keep the event loop', async ({ read }) => {
   expect(await measureBlocking(read)).toBeLessThan(BLOCKED_MS_MAX);

@@ -1,7 +1,7 @@
 /** Pages of records of keys with long policies end early. */
 import type { AuditView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { ACTS, openLongRecords } from '../../test/audit/long-records.ts';
+import { ACTIONS, openLongRecords } from '../../test/audit/long-records.ts';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 
 test('the pages have each record once, the newest first', async () => {
@@ -10,12 +10,12 @@ test('the pages have each record once, the newest first', async () => {
   let cursor: string | null = null;
   let pages = 0;
   do {
-    const query = { limit: ACTS, ...(cursor === null ? {} : { cursor }) };
+    const query = { limit: ACTIONS, ...(cursor === null ? {} : { cursor }) };
     const page: { items: AuditView[]; next: string | null } = await audit.search(query);
     found.push(...page.items.map(({ seq }) => seq));
     cursor = page.next;
     pages++;
   } while (cursor !== null);
-  expect(found).toEqual(Array.from({ length: ACTS }, (_, index) => ACTS - index));
+  expect(found).toEqual(Array.from({ length: ACTIONS }, (_, index) => ACTIONS - index));
   expect(pages).toBeGreaterThan(5);
 });

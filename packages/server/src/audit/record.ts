@@ -2,14 +2,15 @@
  * The members of an audit record, and its text in the store. A record omits the values and the `id` of a call, secrets,
  * and the causes of errors, which are in the log for operators. Pure.
  */
-import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
+import type { AuditAdminView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import { printTime } from '@erp-proxy/text';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports/audit.ts';
 import { cleanName } from './clean-name.ts';
 
 /** An action of an administrator: what was done, by whom and from where. */
-export interface Act extends Pick<AuditActView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
+export interface AdminAction
+  extends Pick<AuditAdminView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
   requestId: string | null;
 }
 
@@ -47,16 +48,19 @@ export function printCall(call: AuditedCall, at: number): string {
   return JSON.stringify(record);
 }
 
-export function printAct(act: Act, at: number): string {
-  const record: Omit<AuditActView, 'seq'> = {
+export function printAdminAction(
+  { requestId, actor, address, action, target, changes }: AdminAction,
+  at: number,
+): string {
+  const record: Omit<AuditAdminView, 'seq'> = {
     kind: 'admin',
     time: printTime(at),
-    request_id: act.requestId,
-    actor: cleanName(act.actor),
-    address: act.address,
-    action: act.action,
-    target: cleanName(act.target),
-    changes: act.changes,
+    request_id: requestId,
+    actor: cleanName(actor),
+    address,
+    action,
+    target: cleanName(target),
+    changes,
   };
   return JSON.stringify(record);
 }
@@ -111,15 +115,15 @@ export function readView({ seq, at, record }: AuditRow): AuditView {
 const DAMAGED = 'This is no record of the audit: it was changed in the store. See what `audit verify` finds.';
 
 /** Null if the text is not a record of the audit. */
-function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditActView, 'seq'> | null {
+function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAdminView, 'seq'> | null {
   try {
     const members = JSON.parse(record);
     if (typeof members.time !== 'string') return null;
     if (members.kind === 'call')
       return typeof members.outcome === 'string' ? { ...LATER_MEMBERS, ...members } : null;
-    const isAct =
+    const isAdminAction =
       members.kind === 'admin' && typeof members.action === 'string' && typeof members.target === 'string';
-    return isAct && typeof members.changes === 'object' && members.changes !== null ? members : null;
+    return isAdminAction && typeof members.changes === 'object' && members.changes !== null ? members : null;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CHAIN_KEY } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { makeAct, makeCall } from './audit.fixture.ts';
+import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 
 const DAY_MS = 86_400_000;
@@ -68,7 +68,7 @@ test('runs every hour', async () => {
   await vi.advanceTimersByTimeAsync(HOUR_MS);
   await expect.poll(readFirstSeq).toBeNull();
   expect(await audit.verify()).toMatchObject({ intact: true, first_seq: 2, last_seq: 1 });
-  await audit.recordAct(makeAct());
+  await audit.recordAdminAction(makeAdminAction());
   expect(await audit.verify()).toMatchObject({ intact: true, first_seq: 2, last_seq: 2 });
 });
 

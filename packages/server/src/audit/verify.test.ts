@@ -9,10 +9,10 @@ import type { AuditStore } from '../stores/ports/audit.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
-import { makeAct, makeCall } from './audit.fixture.ts';
+import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { createAudit } from './audit.ts';
 import { AuditQueryError } from './query.ts';
-import { printAct, printCall } from './record.ts';
+import { printAdminAction, printCall } from './record.ts';
 import { verifyChain } from './verify.ts';
 
 const ROWS = 10;
@@ -44,7 +44,7 @@ async function append(audit: AuditStore, count: number): Promise<void> {
   const seq = (await audit.readHead())?.seq ?? 0;
   const rows = Array.from({ length: count }, (_, index) => {
     const at = seq + index + 1;
-    return { at, record: at % 3 === 0 ? printAct(makeAct(), at) : printCall(makeCall(), at) };
+    return { at, record: at % 3 === 0 ? printAdminAction(makeAdminAction(), at) : printCall(makeCall(), at) };
   });
   await audit.append(makeBatch(...rows));
 }

@@ -83,7 +83,7 @@ test('chains each row by HMAC-SHA256 of the previous hash, its number and its te
   expect(Buffer.from(second?.hash ?? [])).toEqual(expected);
 });
 
-test('runs one write at a time, also for acts', async () => {
+test('runs one write at a time, also for actions of administrators', async () => {
   let writing = 0;
   let most = 0;
   interfere = async () => {
@@ -92,8 +92,13 @@ test('runs one write at a time, also for acts', async () => {
     writing--;
   };
   push(500);
-  const makeAct = () => makeBatch({ at: 1, record: '{"kind":"admin"}' });
-  await Promise.all([writer.flush(), writer.append(makeAct()), writer.flush(), writer.append(makeAct())]);
+  const makeAdminAction = () => makeBatch({ at: 1, record: '{"kind":"admin"}' });
+  await Promise.all([
+    writer.flush(),
+    writer.append(makeAdminAction()),
+    writer.flush(),
+    writer.append(makeAdminAction()),
+  ]);
   expect(most).toBe(1);
   expect(await readRows()).toHaveLength(502);
 });
@@ -117,7 +122,7 @@ test('repeats writes to an unavailable store with increasing pauses, and loses n
   expect(writer.waiting, 'as fast as before').toBe(0);
 });
 
-test('rejects an act if the store fails, and does not write it later', async () => {
+test('rejects an action if the store fails, and does not write it later', async () => {
   interfere = fail;
   await expect(writer.append(makeBatch({ at: 1, record: '{"kind":"admin"}' }))).rejects.toThrow(
     'the store is away',
@@ -192,8 +197,8 @@ test('close repeats a failed write', async () => {
 test.each([
   ['fails', fail],
   ['does not answer', () => new Promise<void>(() => {})],
-])('close ends after some seconds if the store %s, and reports the lost records', async (_how, act) => {
-  interfere = act;
+])('close ends after some seconds if the store %s, and reports the lost records', async (_how, failure) => {
+  interfere = failure;
   push(5);
   const closed = writer.close();
   await vi.advanceTimersByTimeAsync(5000);

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, waitFor } from '@erp-proxy/async/tasks';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import { createLosses } from './losses.ts';
-import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
+import { type AdminAction, type AuditedCall, printAdminAction, printCall } from './record.ts';
 
 /** Less than a second together with the write: a killed process loses at most the records of a second. */
 const WRITE_DELAY_MS = 300;
@@ -30,7 +30,7 @@ export interface WriterOptions {
 }
 
 export interface Writer {
-  push(entry: AuditedCall | Act, at: number): void;
+  push(entry: AuditedCall | AdminAction, at: number): void;
   /** Writes a batch as soon as the running write has ended. A failed write is not repeated. */
   append(batch: AuditBatch): Promise<void>;
   readonly waiting: number;
@@ -40,7 +40,7 @@ export interface Writer {
 }
 
 interface QueuedRecord {
-  readonly entry: AuditedCall | Act;
+  readonly entry: AuditedCall | AdminAction;
   readonly at: number;
 }
 
@@ -56,7 +56,7 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
   let lastWrite: Promise<unknown> = Promise.resolve();
   const losses = createLosses(onLost);
 
-  function push(entry: AuditedCall | Act, at: number): void {
+  function push(entry: AuditedCall | AdminAction, at: number): void {
     const bytes = measure(entry);
     if (isClosed || waiting.length >= WAITING_RECORDS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
       losses.add(1);
@@ -151,11 +151,11 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
   };
 }
 
-function print(entry: AuditedCall | Act, at: number): string {
-  return 'target' in entry ? printAct(entry, at) : printCall(entry, at);
+function print(entry: AuditedCall | AdminAction, at: number): string {
+  return 'target' in entry ? printAdminAction(entry, at) : printCall(entry, at);
 }
 
-function measure(entry: AuditedCall | Act): number {
+function measure(entry: AuditedCall | AdminAction): number {
   const texts =
     'target' in entry
       ? [entry.requestId, entry.actor, entry.target]

@@ -8,7 +8,7 @@ import type {
 } from '@erp-proxy/contract';
 import { type Command, CommandError, printResult, showMembers } from './command.ts';
 import { type Column, printList } from './print-list.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, adminCommand, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const STATES: readonly ApprovalState[] = ['pending', 'approved', 'refused', 'used', 'expired'];
 const COLUMNS: readonly Column<ApprovalView>[] = [
@@ -38,32 +38,20 @@ export const approvalsCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'approvals show',
     arguments: ['<id>'],
     summary: 'Show a call that needs an approval, with its values.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const approval = await admin.getApproval(input.arguments[0] ?? '');
-        return printResult(input, approval, describeMembers(approval));
-      }),
-  },
-  {
+    ask: (admin, id) => admin.getApproval(id),
+    show: describeMembers,
+  }),
+  adminCommand({
     name: 'approvals approve',
     arguments: ['<id>'],
     summary: 'Approve a call: its caller can send it once.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const approval = await admin.approveCall(input.arguments[0] ?? '');
-        return printResult(
-          input,
-          approval,
-          `Approved: ${nameCall(approval)} can be sent once until ${approval.expires_at}.\n`,
-        );
-      }),
-  },
+    ask: (admin, id) => admin.approveCall(id),
+    show: (approval) => `Approved: ${nameCall(approval)} can be sent once until ${approval.expires_at}.\n`,
+  }),
   {
     name: 'approvals refuse',
     arguments: ['<id>'],

@@ -1,5 +1,5 @@
 /** `call`: sends a call to a running proxy and prints its answer, byte for byte. */
-import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { EXECUTE_PATH, KEY_HEADER, tryParse } from '@erp-proxy/contract';
 import type { Command } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { locateRoute, PROXY_OPTIONS, readAddress, readKey, readTimeout } from './proxy-access.ts';
@@ -42,10 +42,5 @@ export const callCommand: Command = {
 
 /** The names of the members of the answer, or of each answer of a batch. Empty if the body is not JSON. */
 function listMembers(body: Buffer): string[][] {
-  try {
-    const answers: unknown[] = [JSON.parse(body.toString())].flat();
-    return answers.map((answer) => Object.keys(Object(answer)));
-  } catch {
-    return [[]];
-  }
+  return [tryParse(body.toString())].flat().map((answer) => Object.keys(Object(answer)));
 }

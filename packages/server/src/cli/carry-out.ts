@@ -70,9 +70,9 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
   switch (action.do) {
     case 'create key':
       await refuseSecondKey(admin, action.name);
-      return { key: await admin.createKey({ name: action.name, policy: action.policy }) };
+      return { key: await admin.createKey({ ...action.members, name: action.name }) };
     case 'update key':
-      await admin.updateKey(action.id, { policy: action.policy }, tagVersion(action));
+      await admin.updateKey(action.id, action.members, tagVersion(action));
       return null;
     case 'create instance':
       await admin.createInstance({ ...action.members, name: action.name, api_key: secret ?? '' });

@@ -49,7 +49,7 @@ test('words have a short description', async () => {
     'list\tList the calls that wait for an approval, newest first',
   ]);
   expect(await ask('ke')).toEqual(['keys\tCommands of keys']);
-  expect(await ask('audit', 'list', '--ki')).toEqual(['--kind\tOnly calls, or only administrative acts']);
+  expect(await ask('audit', 'list', '--ki')).toEqual(['--kind\tOnly calls, or only administrative actions']);
 });
 
 test('an unknown shell is an error that lists the shells', async () => {

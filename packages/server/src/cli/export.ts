@@ -5,7 +5,7 @@
 
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { delay } from '@erp-proxy/async/tasks';
-import { type ErrorBody, EXPORT_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { type ErrorBody, EXPORT_PATH, KEY_HEADER, tryParse } from '@erp-proxy/contract';
 import type { EgressDispatcher } from '@erp-proxy/egress';
 import { INSTANCE_VARIABLE } from '../config/names.ts';
 import { type Command, CommandError, type CommandInput, readNumber } from './command.ts';
@@ -152,10 +152,8 @@ function readJson(
 ): object {
   const text = option(name);
   if (text === undefined) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isGood(value)) return { [name]: value };
-  } catch {}
+  const value = tryParse(text);
+  if (isGood(value)) return { [name]: value };
   throw new CommandError(`--${name} must be ${what}, as JSON in quotes of the shell.`);
 }
 

@@ -24,7 +24,7 @@ import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, adminCommand, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const COLUMNS: readonly Column<InstanceView>[] = [
   { heading: 'NAME', show: ({ name }) => name },
@@ -104,18 +104,13 @@ export const instancesCommands: readonly Command[] = [
         return printList(input, instances, COLUMNS, emptyText);
       }),
   },
-  {
+  adminCommand({
     name: 'instances show',
     arguments: ['<name>'],
     summary: 'Show a stored instance, without its key.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const { key, ...members } = await admin.getInstance(input.arguments[0] ?? '');
-        const shown = showMembers({ ...members, ...prefixKeyMembers(key) }, 14);
-        return printResult(input, { key, ...members }, shown);
-      }),
-  },
+    ask: (admin, name) => admin.getInstance(name),
+    show: ({ key, ...members }) => showMembers({ ...members, ...prefixKeyMembers(key) }, 14),
+  }),
   {
     name: 'instances update',
     arguments: ['<name>'],
@@ -137,35 +132,22 @@ export const instancesCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'instances remove',
     arguments: ['<name>'],
     summary: 'Remove a stored instance and its key. Calls to it are refused from then on.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        await admin.removeInstance(name);
-        return printResult(
-          input,
-          { name, removed: true },
-          `Instance ${name} is removed. Its key still works at Odoo: remove it there.\n`,
-        );
-      }),
-  },
-  {
+    ask: (admin, name) => admin.removeInstance(name).then(() => ({ name, removed: true })),
+    show: ({ name }) => `Instance ${name} is removed. Its key still works at Odoo: remove it there.\n`,
+  }),
+  adminCommand({
     name: 'instances rotate-key',
     arguments: ['<name>'],
     summary: 'Create a new key in Odoo (19 and later) and replace the stored one.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        const done = `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.\n`;
-        const rotated = await admin.rotateInstanceKey(name).catch((error) => explainNotRotated(input, error));
-        return printResult(input, rotated, done);
-      }),
-  },
+    ask: (admin, name, input) =>
+      admin.rotateInstanceKey(name).catch((error) => explainNotRotated(input, error)),
+    show: (_answer, name) =>
+      `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.\n`,
+  }),
 ];
 
 /** The checks that fail by the server's answer. Other checks fail before the server is asked, and may pass later. */

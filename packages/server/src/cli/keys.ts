@@ -26,7 +26,7 @@ import { type Column, printList } from './print-list.ts';
 import { PUBLISHABLE_OPTIONS, readPublishablePolicy } from './publishable-policy.ts';
 import { readPolicyFile } from './read-policy.ts';
 import { readDurationMs, readExpiry } from './read-time.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, adminCommand, listAll, pickGiven, useAdmin } from './use-admin.ts';
 import { warnOfUnnamedMethods } from './warn-of-unnamed-methods.ts';
 
 const FORMS: OptionForms = {
@@ -115,17 +115,13 @@ export const keysCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'keys show',
     arguments: ['<id>'],
     summary: 'Show a client key and its policy, without its secret.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const key = await admin.getKey(readId(input.arguments[0]));
-        return printResult(input, key, describeMembers(key));
-      }),
-  },
+    ask: (admin, id) => admin.getKey(readId(id)),
+    show: describeMembers,
+  }),
   {
     name: 'keys update',
     arguments: ['<id>'],
@@ -153,17 +149,13 @@ export const keysCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'keys revoke',
     arguments: ['<id>'],
     summary: 'Revoke a client key permanently. It stops working within a second.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const key = await admin.revokeKey(readId(input.arguments[0]));
-        return printResult(input, key, `Key ${key.id} is revoked.\n`);
-      }),
-  },
+    ask: (admin, id) => admin.revokeKey(readId(id)),
+    show: ({ id }) => `Key ${id} is revoked.\n`,
+  }),
   {
     name: 'keys rotate',
     arguments: ['<id>'],

@@ -1,5 +1,5 @@
 /** The options of a command for the members of a resource: names, help and values follow from the members' schemas. */
-import { NO_VALUE, nameOption, type OptionRule, type OptionRules } from '@erp-proxy/contract';
+import { NO_VALUE, nameOption, type OptionRule, type OptionRules, tryParse } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { CommandError, type CommandInput, type CommandOption, readNumber, readSwitch } from './command.ts';
 
@@ -78,10 +78,8 @@ async function readMember(
 }
 
 function readList(name: string, text: string): unknown[] {
-  try {
-    const list: unknown = JSON.parse(text);
-    if (Array.isArray(list)) return list;
-  } catch {}
+  const list = tryParse(text);
+  if (Array.isArray(list)) return list;
   throw new CommandError(`--${name} is not a JSON list, such as '[["is_company","=",true]]'.`);
 }
 

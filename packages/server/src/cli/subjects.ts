@@ -1,8 +1,8 @@
 /** `subjects …`: denies subjects of identity providers, and allows them again. */
 import type { DeniedSubjectView } from '@erp-proxy/contract';
-import { type Command, printResult } from './command.ts';
+import type { Command } from './command.ts';
 import { type Column, printList } from './print-list.ts';
-import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, adminCommand, listAll, useAdmin } from './use-admin.ts';
 
 const COLUMNS: readonly Column<DeniedSubjectView>[] = [
   { heading: 'SUBJECT', show: ({ id }) => id },
@@ -10,29 +10,20 @@ const COLUMNS: readonly Column<DeniedSubjectView>[] = [
 ];
 
 export const subjectsCommands: readonly Command[] = [
-  {
+  adminCommand({
     name: 'subjects deny',
     arguments: ['<issuer/subject>'],
     summary: 'Refuse all tokens of a subject of an identity provider, within a second.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const subject = await admin.denySubject({ id: input.arguments[0] ?? '' });
-        return printResult(input, subject, `Tokens of ${subject.id} are refused.\n`);
-      }),
-  },
-  {
+    ask: (admin, id) => admin.denySubject({ id }),
+    show: ({ id }) => `Tokens of ${id} are refused.\n`,
+  }),
+  adminCommand({
     name: 'subjects allow',
     arguments: ['<issuer/subject>'],
     summary: 'Accept the tokens of a denied subject again.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [id = ''] = input.arguments;
-        await admin.allowSubject(id);
-        return printResult(input, { id }, `Tokens of ${id} are accepted again.\n`);
-      }),
-  },
+    ask: (admin, id) => admin.allowSubject(id).then(() => ({ id })),
+    show: ({ id }) => `Tokens of ${id} are accepted again.\n`,
+  }),
   {
     name: 'subjects list',
     summary: 'List the denied subjects.',

@@ -13,7 +13,7 @@ import { type Command, CommandError, printResult, showMembers } from './command.
 import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { readDurationMs, readMoment } from './read-time.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, adminCommand, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const STATES: readonly SubscriptionState[] = ['active', 'paused', 'disabled'];
 const DELIVERY_STATES: readonly DeliveryStateName[] = ['waiting', 'delivered', 'failed', 'merged'];
@@ -94,17 +94,13 @@ export const subscriptionsCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'subscriptions show',
     arguments: ['<name>'],
     summary: 'Show a subscription, without its secrets.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const view = await admin.getSubscription(input.arguments[0] ?? '');
-        return printResult(input, view, describeMembers(view));
-      }),
-  },
+    ask: (admin, name) => admin.getSubscription(name),
+    show: describeMembers,
+  }),
   {
     name: 'subscriptions update',
     arguments: ['<name>'],
@@ -128,47 +124,28 @@ export const subscriptionsCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'subscriptions pause',
     arguments: ['<name>'],
     summary: 'Pause a subscription. Nothing is missed: it continues where it stopped.',
-    options: {
-      reason: { value: 'text', description: 'Why; the list shows it.' },
-      ...ADMIN_OPTIONS,
-    },
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        const view = await admin.pauseSubscription(name, pickGiven({ reason: input.option('reason') }));
-        return printResult(input, view, `Subscription ${name} is paused.\n`);
-      }),
-  },
-  {
+    options: { reason: { value: 'text', description: 'Why; the list shows it.' } },
+    ask: (admin, name, input) => admin.pauseSubscription(name, pickGiven({ reason: input.option('reason') })),
+    show: (_answer, name) => `Subscription ${name} is paused.\n`,
+  }),
+  adminCommand({
     name: 'subscriptions resume',
     arguments: ['<name>'],
     summary: 'Continue a subscription that was paused or disabled. What waits is sent at once.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        return printResult(input, await admin.resumeSubscription(name), `Subscription ${name} is active.\n`);
-      }),
-  },
-  {
+    ask: (admin, name) => admin.resumeSubscription(name),
+    show: (_answer, name) => `Subscription ${name} is active.\n`,
+  }),
+  adminCommand({
     name: 'subscriptions retry',
     arguments: ['<name>'],
     summary: 'Send at once what waits for a retry, for example when the receiver is back.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        return printResult(
-          input,
-          await admin.retrySubscription(name),
-          `What waits of ${name} is sent now.\n`,
-        );
-      }),
-  },
+    ask: (admin, name) => admin.retrySubscription(name),
+    show: (_answer, name) => `What waits of ${name} is sent now.\n`,
+  }),
   {
     name: 'subscriptions ping',
     arguments: ['<name>'],
@@ -246,18 +223,13 @@ export const subscriptionsCommands: readonly Command[] = [
       });
     },
   },
-  {
+  adminCommand({
     name: 'subscriptions remove',
     arguments: ['<name>'],
     summary: 'Remove a subscription. Nothing more of it is sent.',
-    options: ADMIN_OPTIONS,
-    run: (input) =>
-      useAdmin(input, async (admin) => {
-        const [name = ''] = input.arguments;
-        await admin.removeSubscription(name);
-        return printResult(input, { name, removed: true }, `Subscription ${name} is removed.\n`);
-      }),
-  },
+    ask: (admin, name) => admin.removeSubscription(name).then(() => ({ name, removed: true })),
+    show: ({ name }) => `Subscription ${name} is removed.\n`,
+  }),
 ];
 
 function describeMembers({ receiver, secrets, ...members }: SubscriptionView): string {

@@ -1,5 +1,5 @@
 /** `types`: writes TypeScript types of the models of an Odoo server, for @erp-proxy/client. */
-import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { EXECUTE_PATH, KEY_HEADER, tryParse } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
@@ -114,15 +114,10 @@ async function readInstance({ arguments: [url], option, readInput }: CommandInpu
 }
 
 function readResult(body: Buffer, origin: string): unknown {
-  let answer: {
+  const answer = tryParse(body.toString()) as {
     result?: unknown;
     error?: { message?: unknown; data?: { type?: unknown; retryable?: unknown; nearest?: unknown } };
-  } | null = null;
-  try {
-    answer = JSON.parse(body.toString());
-  } catch {
-    // A body that is not JSON is reported below.
-  }
+  } | null;
   if (answer?.error) {
     const { data, message } = answer.error;
     const nearest = Array.isArray(data?.nearest) ? data.nearest : [];

@@ -1,7 +1,7 @@
 /** Runs a command on the configured store, or on a running proxy if `--url` names one. */
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
-import { type CommandInput, type CommandOption, JSON_OPTION } from './command.ts';
+import { type Command, type CommandInput, type CommandOption, JSON_OPTION, printResult } from './command.ts';
 import { openLocalAdmin, type WithoutStore } from './local-admin.ts';
 import { openRemoteAdmin } from './remote-admin.ts';
 
@@ -30,6 +30,29 @@ export async function useAdmin(
   } finally {
     await close();
   }
+}
+
+interface AdminCommand<Answer> extends Omit<Command, 'options' | 'run'> {
+  /** Beside those of every command for administrators. */
+  options?: Command['options'];
+  /** `name`: the first argument. */
+  ask(admin: Admin, name: string, input: CommandInput): Promise<Answer>;
+  /** The text that is printed unless JSON is asked for. */
+  show(answer: Answer, name: string): string;
+}
+
+/** A command that asks the admin service once, and prints the answer. */
+export function adminCommand<Answer>({ options, ask, show, ...command }: AdminCommand<Answer>): Command {
+  return {
+    ...command,
+    options: { ...options, ...ADMIN_OPTIONS },
+    run: (input) =>
+      useAdmin(input, async (admin) => {
+        const [name = ''] = input.arguments;
+        const answer = await ask(admin, name, input);
+        return printResult(input, answer, show(answer, name));
+      }),
+  };
 }
 
 /** Returns every item of a list, page after page. */

@@ -95,11 +95,14 @@ function exemplifySetting(name: SettingName, indent: string): string {
 const LINE_LENGTH_MAX = 110;
 const ITEM_LENGTH_MAX = 120;
 
+/** A blank at which a line may break. A line that began with one of these marks would be an item of a list. */
+const BREAK = / (?!(?:\d+[.)]|[-+*])(?: |$))/;
+
 /** Breaks prose into lines of at most this many characters. */
 export function wrapWords(sentences: string, lengthMax = LINE_LENGTH_MAX): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of sentences.split(' ')) {
+  for (const word of sentences.split(BREAK)) {
     if (line !== '' && line.length + 1 + word.length > lengthMax) {
       lines.push(line);
       line = word;

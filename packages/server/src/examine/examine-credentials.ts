@@ -3,7 +3,7 @@
  */
 
 import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/streams';
-import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
+import { type Examination, type ExaminationCheck, tryParse } from '@erp-proxy/contract';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { startTrace } from '../execute/terms/call-trace.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
@@ -183,7 +183,7 @@ async function readValue(reply: Reply): Promise<unknown> {
   if (more === null) return undefined;
   const text = Buffer.concat([...pieces, more]).toString();
   // If there is no tail, the text ends with the closing brace of the envelope.
-  return parseJson(tail.length > 0 ? text : text.replace(/\}\s*$/, ''));
+  return tryParse(tail.length > 0 ? text : text.replace(/\}\s*$/, ''));
 }
 
 /** Null if the reply breaks off, or is too long for an answer to these questions. */
@@ -195,13 +195,5 @@ async function readRest(rest: ByteStream): Promise<Uint8Array | null> {
     throw error;
   } finally {
     rest.cancel();
-  }
-}
-
-function parseJson(text: Uint8Array | string): unknown {
-  try {
-    return JSON.parse(text.toString());
-  } catch {
-    return undefined;
   }
 }

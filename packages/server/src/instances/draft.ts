@@ -1,6 +1,7 @@
 /** Opens an instance that is not stored, so that its server can be checked. */
 import type { InstanceCheckInput } from '@erp-proxy/contract';
-import { InstanceInputError, readInput } from './members.ts';
+import { InputError } from './input.ts';
+import { readInput } from './members.ts';
 import { type Instance, toInstance } from './views.ts';
 
 /** Identity of the draft. No error mentions it. */
@@ -12,7 +13,7 @@ const LOGIN = /^[^\p{Cc}]{1,256}$/u;
 
 /**
  * Applies the rules for the members of a stored instance. `login` null: the user id is known. Throws an {@link
- * InstanceInputError}.
+ * InputError}.
  */
 export function openDraft({ login, ...input }: InstanceCheckInput): {
   instance: Instance;
@@ -24,6 +25,6 @@ export function openDraft({ login, ...input }: InstanceCheckInput): {
   return { instance: toInstance(DRAFT, readInput(members)), login: login ?? null };
 }
 
-function refuseLogin(message: string): InstanceInputError {
-  return new InstanceInputError([{ path: 'login', message }]);
+function refuseLogin(message: string): InputError {
+  return new InputError([{ path: 'login', message }]);
 }

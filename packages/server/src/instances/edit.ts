@@ -1,5 +1,6 @@
 /** Applies the changes of an operator or of key rotation to an opened instance. Pure. */
-import { type Changes, checkTogether, InstanceInputError } from './members.ts';
+import { InputError } from './input.ts';
+import { type Changes, checkTogether } from './members.ts';
 import { findRedirection } from './redirection.ts';
 import type { Body } from './row.ts';
 import type { PendingKey } from './views.ts';
@@ -15,7 +16,7 @@ export interface KeyChange {
 
 /**
  * Applies the changes of an operator. A new key resets the expiry and the failure of the old one. Throws an {@link
- * InstanceInputError}.
+ * InputError}.
  */
 export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
   const redirection = findRedirection(opened, members);
@@ -24,7 +25,7 @@ export function applyChanges(opened: Body, { key_expires_at, ...members }: Chang
     const message = isMoved
       ? 'is that of another server, where the stored key must not go: give `api_key` with it'
       : 'lets the stored key go to a server that it could not go to before: give `api_key` with it';
-    throw new InstanceInputError([{ path: redirection, message }]);
+    throw new InputError([{ path: redirection, message }]);
   }
   checkTogether({ ...opened, ...members });
   const isNewKey = isMoved || (members.api_key !== undefined && members.api_key !== opened.api_key);

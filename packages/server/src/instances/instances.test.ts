@@ -6,14 +6,9 @@ import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificat
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
+import { InputError } from './input.ts';
 import { findVersion } from './instance-version.fixture.ts';
-import {
-  createInstances,
-  type DescribeReseal,
-  InstanceInputError,
-  type Instances,
-  type InstancesOptions,
-} from './instances.ts';
+import { createInstances, type DescribeReseal, type Instances, type InstancesOptions } from './instances.ts';
 import { trustOf } from './trust.ts';
 import { createVault, type Vault, VaultError } from './vault.ts';
 
@@ -71,13 +66,13 @@ async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World &
 }
 
 /** The invalid members that the error of the rejection names. */
-async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
-  const error = await act.then(
+async function findInvalid(change: Promise<unknown>): Promise<InvalidMember[]> {
+  const error = await change.then(
     () => null,
     (reason: unknown) => reason,
   );
-  if (error instanceof InstanceInputError) return error.invalidMembers;
-  throw new Error(`expected an InstanceInputError, not ${String(error)}`);
+  if (error instanceof InputError) return error.invalidMembers;
+  throw new Error(`expected an InputError, not ${String(error)}`);
 }
 
 /** Changes a stored body, as anyone with write access to the store could. */
@@ -96,13 +91,13 @@ describe('adding', () => {
       name: 'prod',
       url: 'https://erp.example.com/odoo/',
       db: 'prod',
-      user_id: 7,
+      userId: 7,
       protocol: 'auto',
-      timeout_ms: null,
+      timeoutMs: null,
       concurrency: null,
       certificates: null,
-      allow_private: false,
-      rotate_key: false,
+      allowPrivate: false,
+      rotateKey: false,
       key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
       createdAt: 1_000,
       updatedAt: 1_000,
@@ -120,7 +115,7 @@ describe('adding', () => {
       const { concurrency: _, rotate_key: __, ...older } = JSON.parse(body);
       return JSON.stringify(older);
     });
-    expect(await instances.get('prod')).toMatchObject({ db: 'prod', concurrency: null, rotate_key: false });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', concurrency: null, rotateKey: false });
     expect(await instances.find('prod')).toMatchObject({ apiKey: API_KEY, concurrency: null });
   });
 
@@ -136,16 +131,16 @@ describe('adding', () => {
     });
     expect(await instances.get('prod')).toMatchObject({
       protocol: 'json2',
-      timeout_ms: 60_000,
+      timeoutMs: 60_000,
       concurrency: 4,
       certificates: TEST_CERTIFICATE,
-      allow_private: true,
-      rotate_key: true,
+      allowPrivate: true,
+      rotateKey: true,
       key: { expiresAt: Date.parse('2027-01-31T00:00:00Z'), isExpiryKnown: true },
     });
     expect(await instances.find('prod')).toMatchObject({
       protocol: 'json2',
-      timeout_ms: 60_000,
+      timeoutMs: 60_000,
       concurrency: 4,
       trust: { certificates: TEST_CERTIFICATE, isAllowed: true },
     });
@@ -255,7 +250,7 @@ describe('input', () => {
         ...{ db: undefined },
       } as never),
     ).toBe('done');
-    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeout_ms: 5 });
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
   });
 });
 
@@ -274,13 +269,13 @@ describe('changing', () => {
       id: before?.id,
       db: 'prod2',
       concurrency: 4,
-      timeout_ms: 5_000,
+      timeoutMs: 5_000,
       createdAt: 1_000,
       updatedAt: 2_000,
       version: 2,
     });
     const after = await world.instances.find('prod');
-    expect(after).toMatchObject({ db: 'prod2', timeout_ms: 5_000 });
+    expect(after).toMatchObject({ db: 'prod2', timeoutMs: 5_000 });
     expect(after?.apiKey).toBe(API_KEY);
   });
 
@@ -455,8 +450,8 @@ describe('a row that cannot be used', () => {
     ['with an invalid url', (body: string) => body.replace('https://', 'ftp://')],
   ])('is told by name and stops no other: %s', async (_what, change) => {
     const { store, instances, errors } = await startWithBroken(change);
-    for (const act of [instances.find, instances.get, instances.openKey]) {
-      const use = async () => act('prod');
+    for (const read of [instances.find, instances.get, instances.openKey]) {
+      const use = async () => read('prod');
       await expect(use()).rejects.toThrow(VaultError);
       await expect(use()).rejects.toThrow(/instance prod /);
     }

@@ -24,7 +24,6 @@ import {
 } from './views.ts';
 
 export type { KeyChange } from './edit.ts';
-export { InstanceInputError } from './members.ts';
 export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
@@ -38,23 +37,23 @@ export interface Instances {
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
-   * Null if the name is taken. Rejects with an {@link InstanceInputError}. `describeAct` creates the audit record,
-   * which is written in the transaction of the change. `act` below is such a record, too.
+   * Null if the name is taken. Rejects with an {@link InputError}. `describeAction` creates the audit record,
+   * which is written in the transaction of the change. `auditBatch` below is such a record, too.
    */
   add(
     input: InstanceInput,
-    describeAct?: (made: InstanceRecord) => AuditBatch,
+    describeAction?: (made: InstanceRecord) => AuditBatch,
   ): Promise<InstanceRecord | null>;
   /**
-   * Rejects with an {@link InstanceInputError}. `conflict`, here and below: the instance has another version, or was
+   * Rejects with an {@link InputError}. `conflict`, here and below: the instance has another version, or was
    * replaced by another one of the same name.
    */
-  update(from: InstanceVersion, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
-  remove(from: InstanceVersion, act?: AuditBatch): Promise<Change>;
+  update(from: InstanceVersion, changes: InstanceChanges, auditBatch?: AuditBatch): Promise<Change>;
+  remove(from: InstanceVersion, auditBatch?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
-  changeKey(from: InstanceVersion, change: KeyChange, act?: AuditBatch): Promise<Change>;
+  changeKey(from: InstanceVersion, change: KeyChange, auditBatch?: AuditBatch): Promise<Change>;
   /** Seals again, under the current master key, instances that another one has sealed. Returns their number. */
-  reseal(describeAct: DescribeReseal): Promise<number>;
+  reseal(describeAction: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;
 }
@@ -122,7 +121,7 @@ export async function createInstances({
   async function change(
     { id, name, version }: InstanceVersion,
     edit: (opened: Body) => Body,
-    act: AuditBatch | undefined,
+    auditBatch: AuditBatch | undefined,
   ): Promise<Change> {
     const row = await rows.findByName(name);
     if (row === null) return 'missing';
@@ -130,7 +129,7 @@ export async function createInstances({
     const opened = openRow(row, requireVault());
     const next = { ...edit(opened), updated_at: clock() };
     const sealed = sealRow(row, next, requireVault());
-    return changeAndForget(name, () => rows.replace(id, version, sealed, act));
+    return changeAndForget(name, () => rows.replace(id, version, sealed, auditBatch));
   }
 
   /** Drops the cached instance, even after a failure: the outcome may be unknown. */
@@ -171,7 +170,7 @@ export async function createInstances({
       return records.slice(0, limit);
     },
 
-    async add(input, describeAct) {
+    async add(input, describeAction) {
       const { name, key_expires_at, ...members } = readInput(input);
       // With a wrong master key, it would seal a secret that other replicas cannot open.
       await checkMasterKeys(store, vault);
@@ -188,20 +187,20 @@ export async function createInstances({
       };
       const sealed = { ...identity, ...sealRow(identity, body, requireVault()) };
       const made = toRecord({ ...identity, version: 1 }, body);
-      const outcome = await changeAndForget(name, () => rows.insert(sealed, describeAct?.(made)));
+      const outcome = await changeAndForget(name, () => rows.insert(sealed, describeAction?.(made)));
       return outcome === 'done' ? made : null;
     },
 
-    async update(from, changes, act) {
+    async update(from, changes, auditBatch) {
       const given = readChanges(changes);
-      return change(from, (opened) => applyChanges(opened, given), act);
+      return change(from, (opened) => applyChanges(opened, given), auditBatch);
     },
 
-    async remove({ id, name, version }, act) {
+    async remove({ id, name, version }, auditBatch) {
       const row = await rows.findByName(name);
       if (row === null) return 'missing';
       if (row.id !== id) return 'conflict';
-      return changeAndForget(name, () => rows.remove(id, version, act));
+      return changeAndForget(name, () => rows.remove(id, version, auditBatch));
     },
 
     async openKey(name) {
@@ -209,9 +208,11 @@ export async function createInstances({
       return row && toKeyState(row, openRow(row, requireVault()));
     },
 
-    changeKey: (from, keyChange, act) => change(from, (opened) => applyKeyChange(opened, keyChange), act),
+    changeKey: (from, keyChange, auditBatch) =>
+      change(from, (opened) => applyKeyChange(opened, keyChange), auditBatch),
 
-    reseal: async (describeAct) => (vault === null ? 0 : resealAll(rows, vault, { onError, describeAct })),
+    reseal: async (describeAction) =>
+      vault === null ? 0 : resealAll(rows, vault, { onError, describeAction }),
     close: () => cache.close(),
   };
 }

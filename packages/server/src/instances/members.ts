@@ -1,33 +1,11 @@
-/**
- * The members of an instance, their rules, and the parser of an operator's input. All errors are reported at once,
- * without values: a value may be the key.
- */
-import {
-  INSTANCE_DEFAULTS,
-  type InstanceChanges,
-  type InstanceInput,
-  type InvalidMember,
-} from '@erp-proxy/contract';
+/** The members of an instance, their rules, and the parser of an operator's input. */
+import { INSTANCE_DEFAULTS, type InstanceChanges, type InstanceInput } from '@erp-proxy/contract';
 import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/admin';
 import { parseBaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { z } from 'zod';
 import { findCertificateError } from './certificates.ts';
-
-/** Invalid input of an operator. Nothing was changed. */
-export class InstanceInputError extends Error {
-  override readonly name = 'InstanceInputError';
-  readonly invalidMembers: InvalidMember[];
-
-  constructor(invalidMembers: InvalidMember[]) {
-    super(
-      invalidMembers
-        .map(({ path, message }) => (path === '' ? message : `\`${path}\` ${message}`))
-        .join('; '),
-    );
-    this.invalidMembers = invalidMembers;
-  }
-}
+import { InputError, parseInput } from './input.ts';
 
 export const INSTANCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -85,41 +63,27 @@ const CHANGES = z.strictObject(
 
 export type Changes = z.infer<typeof CHANGES>;
 
-/** Parses the members of a new instance, with defaults for omitted ones. Throws an {@link InstanceInputError}. */
+/** Parses the members of a new instance, with defaults for omitted ones. Throws an {@link InputError}. */
 export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
   const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;
 }
 
-/** Checks members that depend on each other. Throws an {@link InstanceInputError}. */
+/** Checks members that depend on each other. Throws an {@link InputError}. */
 export function checkTogether({ url, certificates }: { url: string; certificates: string | null }): void {
   if (certificates === null || new URL(url).protocol === 'https:') return;
   const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
-  throw new InstanceInputError([{ path: 'certificates', message }]);
+  throw new InputError([{ path: 'certificates', message }]);
 }
 
-/** Parses the members that are given. Throws an {@link InstanceInputError}. */
+/** Parses the members that are given. Throws an {@link InputError}. */
 export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
 
 function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown): Output {
-  const result = schema.safeParse(withoutUndefined(given));
-  if (result.success) return result.data;
-  throw new InstanceInputError(
-    result.error.issues.flatMap((issue) => {
-      if (issue.code !== 'unrecognized_keys') return { path: issue.path.join('.'), message: issue.message };
-      const message = `is no member here; known are ${members.join(', ')}`;
-      return issue.keys.map((path) => ({ path, message }));
-    }),
-  );
-}
-
-/** Leaves out undefined members, which count as omitted. */
-function withoutUndefined(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return parseInput(schema, given, () => `is no member here; known are ${members.join(', ')}`);
 }
 
 function wholeNumber(max: number, rule: string) {

@@ -15,21 +15,21 @@ export type DescribeReseal = (instance: string, masterKeys: { from: string; to: 
 export interface ResealOptions {
   /** Called with the errors of instances that cannot be opened. */
   onError: (error: unknown) => void;
-  describeAct: DescribeReseal;
+  describeAction: DescribeReseal;
 }
 
 /** Returns the number of resealed instances. */
 export async function resealAll(
   rows: InstanceStore,
   vault: Vault,
-  { onError, describeAct }: ResealOptions,
+  { onError, describeAction }: ResealOptions,
 ): Promise<number> {
   let count = 0;
   for (let after: string | null = null; ; ) {
     const page: StoredInstance[] = await rows.list({ after, limit: PAGE_ROWS });
     for (const row of page) {
       try {
-        if (await resealRow(rows, row, vault, describeAct)) count++;
+        if (await resealRow(rows, row, vault, describeAction)) count++;
       } catch (error) {
         if (!(error instanceof VaultError)) throw error;
         onError(error);
@@ -47,13 +47,13 @@ async function resealRow(
   rows: InstanceStore,
   listed: StoredInstance,
   vault: Vault,
-  describeAct: DescribeReseal,
+  describeAction: DescribeReseal,
 ): Promise<boolean> {
   let row: StoredInstance | null = listed;
   while (row !== null && row.masterKeyId !== vault.masterKeyId) {
     const sealed = sealRow(row, openRow(row, vault), vault);
-    const act = describeAct(row.name, { from: row.masterKeyId, to: sealed.masterKeyId });
-    const outcome = await rows.replace(row.id, row.version, sealed, act);
+    const auditBatch = describeAction(row.name, { from: row.masterKeyId, to: sealed.masterKeyId });
+    const outcome = await rows.replace(row.id, row.version, sealed, auditBatch);
     if (outcome === 'done') return true;
     row = await rows.findByName(listed.name);
   }

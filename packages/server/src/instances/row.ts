@@ -2,7 +2,7 @@
  * The stored form of an instance: the shape of its body, which only this file reads and writes, and the sealing of its
  * secrets. A sealed secret is bound to its row: it does not open if the secret or the row was moved or changed.
  */
-import { INSTANCE_DEFAULTS } from '@erp-proxy/contract';
+import { INSTANCE_DEFAULTS, tryParse } from '@erp-proxy/contract';
 import { withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 import type { StoredInstance } from '../stores/ports/instances.ts';
@@ -39,7 +39,7 @@ type Identity = Pick<StoredInstance, 'id' | 'name'>;
 
 /** Parses the body; its secrets stay sealed. Throws a {@link VaultError} that names the instance. */
 export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): Body {
-  const result = BODY.safeParse(parseJson(body));
+  const result = BODY.safeParse(tryParse(body));
   if (result.success) return result.data;
   const members = result.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.') || 'the whole'],
@@ -86,13 +86,4 @@ function mapSecrets(body: Body, map: (secret: string, what: Secret) => string): 
  */
 function bind(what: Secret, { id, name }: Identity, { url, certificates, allow_private }: Body): string {
   return JSON.stringify([what, id, name, url, certificates, allow_private]);
-}
-
-/** Undefined if it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,10 +13,10 @@ function makeVault(masterKey = makeKey(), otherMasterKeys: string[] = []): Vault
   return vault;
 }
 
-/** The message of the error that `act` throws. */
-function catchMessage(act: () => unknown): string {
+/** The message of the error that `run` throws. */
+function catchMessage(run: () => unknown): string {
   try {
-    act();
+    run();
   } catch (error) {
     if (error instanceof VaultError) return error.message;
     throw error;
@@ -144,9 +144,9 @@ test('a vault and its errors show no secret', () => {
   for (const secret of ['the secret', old, current]) expect(shown.join()).not.toContain(secret);
 });
 
-function catchError(act: () => unknown): unknown {
+function catchError(run: () => unknown): unknown {
   try {
-    return act();
+    return run();
   } catch (error) {
     return error;
   }

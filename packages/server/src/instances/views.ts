@@ -2,20 +2,17 @@
  * The forms in which a stored instance is passed to calls, to operators and to key rotation. Opened keys are only in
  * members named `apiKey`, which logs and object printers cannot see.
  */
-import { pick } from '@erp-proxy/contract';
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { StoredInstance } from '../stores/ports/instances.ts';
-import { MEMBERS, type Members } from './members.ts';
+import { type CodeMembers, toCodeMembers } from './member-names.ts';
+import type { Members } from './members.ts';
 import type { Body } from './row.ts';
 import { trustOf } from './trust.ts';
 
-const MEMBER_NAMES = Object.keys(MEMBERS) as (keyof Members)[];
-
 /** What a call needs to run on a stored instance. */
-export interface Instance extends Omit<Members, 'user_id' | 'certificates' | 'allow_private'> {
+export interface Instance extends Omit<CodeMembers, 'certificates' | 'allowPrivate'> {
   readonly id: string;
   readonly name: string;
-  readonly userId: number;
   /** Is not enumerated, printed or copied with the other members. */
   readonly apiKey: string;
   /** How its server is reached; null: like any other server. */
@@ -23,7 +20,7 @@ export interface Instance extends Omit<Members, 'user_id' | 'certificates' | 'al
 }
 
 /** An instance without secrets, with the members of its input. Times are milliseconds since 1970. */
-export interface InstanceRecord extends Members {
+export interface InstanceRecord extends CodeMembers {
   readonly id: string;
   readonly name: string;
   readonly key: {
@@ -60,13 +57,12 @@ export function toInstance(
   { id, name }: Pick<StoredInstance, 'id' | 'name'>,
   opened: Members & Pick<Body, 'api_key'>,
 ): Instance {
-  const { user_id, certificates, allow_private, ...members } = pick(opened, MEMBER_NAMES);
+  const { certificates, allowPrivate, ...members } = toCodeMembers(opened);
   return Object.assign(new KeyHolder(opened.api_key), {
     id,
     name,
     ...members,
-    userId: user_id,
-    trust: trustOf({ certificates, allowPrivate: allow_private }),
+    trust: trustOf({ certificates, allowPrivate }),
   });
 }
 
@@ -78,7 +74,7 @@ export function toRecord(
     id,
     name,
     // Members that a body has beside these can be secret.
-    ...pick(body, MEMBER_NAMES),
+    ...toCodeMembers(body),
     key: {
       expiresAt: body.key_expires_at,
       isExpiryKnown: body.is_expiry_known,

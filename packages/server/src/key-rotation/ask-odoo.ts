@@ -3,8 +3,7 @@
  * value, from which the credentials of the call are removed.
  */
 
-import type { BusinessErrorType } from '@erp-proxy/contract';
-import { cutText } from '@erp-proxy/contract';
+import { type BusinessErrorType, cutText, tryParse } from '@erp-proxy/contract';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import { classifyFault, type Fault } from '@erp-proxy/odoo/faults';
 import { buildJson2Request, classifyJson2Answer } from '@erp-proxy/odoo/json2';
@@ -49,17 +48,17 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
     instance: InstanceRecord,
     request: { path: string; headers: Record<string, string>; body: Uint8Array },
   ): Promise<WholeAnswer | EgressFailure> {
-    const { url, certificates, allow_private: allowPrivate } = instance;
+    const { url, certificates, allowPrivate } = instance;
     const { origin } = new URL(url);
     return fetchWhole(
       egress,
       { method: 'POST', origin, ...request, trust: trustOf({ certificates, allowPrivate }) },
-      { signal: AbortSignal.timeout(instance.timeout_ms ?? timeoutMs), bytesMax: ANSWER_BYTES_MAX },
+      { signal: AbortSignal.timeout(instance.timeoutMs ?? timeoutMs), bytesMax: ANSWER_BYTES_MAX },
     );
   }
 
   const askJsonrpc: Ask = async (instance, apiKey, { keyword, ...method }, secrets) => {
-    const { db, user_id: userId } = instance;
+    const { db, userId } = instance;
     const [params, named] = [Buffer.from('[]'), Buffer.from(JSON.stringify(keyword))];
     const answer = await post(instance, {
       path: `${readPathPrefix(instance)}/jsonrpc`,
@@ -109,7 +108,7 @@ function readJsonrpcAnswer(
   secrets: readonly string[],
 ): OdooAnswer | typeof ROUTE_MISSING {
   const { status, body } = answer;
-  const envelope = status === 200 ? parseJson(body) : undefined;
+  const envelope = status === 200 ? tryParse(body.toString()) : undefined;
   if (typeof envelope === 'object' && envelope !== null && 'jsonrpc' in envelope) {
     if ('error' in envelope) return toRefused(classifyFault(envelope.error, { debug: false, secrets }));
     return { kind: 'result', value: 'result' in envelope ? envelope.result : null };
@@ -123,7 +122,7 @@ function readJson2Answer(answer: WholeAnswer, secrets: readonly string[]): OdooA
   if (verdict.kind === 'status') return fail(`HTTP ${answer.status}`);
   if (verdict.kind === 'bad') return fail(verdict.reason);
   if (verdict.kind !== 'result') return toRefused(verdict.fault);
-  const value = parseJson(answer.body);
+  const value = tryParse(answer.body.toString());
   return value === undefined ? fail('the answer is broken JSON') : { kind: 'result', value };
 }
 
@@ -144,13 +143,4 @@ function shorten(text: string): string {
   return cutText(text, TEXT_LENGTH_MAX)
     .replace(/\p{Cc}+/gu, ' ')
     .toWellFormed();
-}
-
-/** Undefined if the body is not JSON. */
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
-  }
 }

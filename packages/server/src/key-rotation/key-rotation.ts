@@ -8,14 +8,14 @@ import type { InstanceRecord } from '../instances/views.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import { checkKey, DAY_MS } from './expiry.ts';
 import {
-  type DescribeKeyRotationAct,
+  type DescribeKeyRotation,
   isStepDue,
   type RotationDeps,
   type StepResult,
   takeStep,
 } from './rotation-steps.ts';
 
-export type { DescribeKeyRotationAct } from './rotation-steps.ts';
+export type { DescribeKeyRotation } from './rotation-steps.ts';
 
 /** An event of the key of an instance. */
 export type KeyRotationEvent =
@@ -58,10 +58,10 @@ export interface KeyRotation {
   /** Checks all keys once. Resolves when every due step has succeeded or failed. */
   checkAll(): Promise<void>;
   /**
-   * Replaces the stored key with a new one. The old key is revoked a few minutes later. `describeAct` creates the audit
-   * records with the actor. Rejects with {@link KeyRotationError}.
+   * Replaces the stored key with a new one. The old key is revoked a few minutes later. `describeAction` creates the
+   * audit records with the actor. Rejects with {@link KeyRotationError}.
    */
-  rotate(instance: string, describeAct?: DescribeKeyRotationAct): Promise<void>;
+  rotate(instance: string, describeAction?: DescribeKeyRotation): Promise<void>;
   /** The states of all keys at the last check. */
   states(): KeyStatus[];
   /** Warning for `/readyz`, without names; null if no key has expired or will expire soon. */
@@ -90,7 +90,7 @@ const RETRY_AFTER_MS = 3_600_000;
 const FINAL_RESULTS: ReadonlySet<StepResult> = new Set(['nothing', 'unanswered', 'conflict']);
 
 /** A rotation that an operator requests. Its audit records name the operator. */
-type RotationRequest = Pick<RotationDeps, 'describeAct'>;
+type RotationRequest = Pick<RotationDeps, 'describeAction'>;
 
 interface RunResult {
   last: StepResult;
@@ -154,8 +154,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     states.set(name, { instance: name, state: checkKey(key, clock()), expiresAt, failure });
   }
 
-  function warn({ id, name, rotate_key }: InstanceRecord): void {
-    const warning = chooseWarning(states.get(name), rotate_key);
+  function warn({ id, name, rotateKey }: InstanceRecord): void {
+    const warning = chooseWarning(states.get(name), rotateKey);
     if (warning === null || clock() - (warnedAt.get(id) ?? -Infinity) < DAY_MS) return;
     warnedAt.set(id, clock());
     onEvent(warning);
@@ -247,8 +247,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       schedule(0);
     },
     checkAll,
-    async rotate(name, describeAct = deps.describeAct) {
-      const result = await run(name, { describeAct });
+    async rotate(name, describeAction = deps.describeAction) {
+      const result = await run(name, { describeAction });
       if (result === undefined) throw new KeyRotationError(BUSY);
       const { last, isRequestOpen } = result;
       if ((await instances.get(name)) === null) throw new KeyRotationError(MISSING);

@@ -23,7 +23,7 @@ export async function listOdooKeys(
   const answer = await ask(record, apiKey, {
     model: KEYS_MODEL,
     method: 'search_read',
-    keyword: describeKeyQuery(record.user_id),
+    keyword: describeKeyQuery(record.userId),
   });
   if (answer.kind !== 'result') return answer;
   return (

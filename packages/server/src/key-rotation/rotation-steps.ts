@@ -32,7 +32,7 @@ import {
 } from './odoo-keys.ts';
 
 /** The facts of a step that the audit records. */
-export interface KeyRotationAct {
+export interface KeyRotationAction {
   kind: 'rotated' | 'revoked';
   instance: string;
   /** Expiry of the old stored key (`from`) and of the new one (`to`). */
@@ -40,12 +40,12 @@ export interface KeyRotationAct {
 }
 
 /** Creates the audit record of a step, which is written in the transaction of the change. */
-export type DescribeKeyRotationAct = (act: KeyRotationAct) => AuditBatch;
+export type DescribeKeyRotation = (action: KeyRotationAction) => AuditBatch;
 
 export interface RotationDeps {
   instances: Pick<Instances, 'openKey' | 'changeKey' | 'list'>;
   ask: AskOdoo;
-  describeAct: DescribeKeyRotationAct;
+  describeAction: DescribeKeyRotation;
   /** Milliseconds since 1970. */
   clock: () => number;
   /**
@@ -91,10 +91,10 @@ export async function takeStep(
 }
 
 /** Whether a step that calls Odoo is due, according to the stored row alone. */
-export function isStepDue({ key, rotate_key }: InstanceRecord, now: number): boolean {
+export function isStepDue({ key, rotateKey }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
   // Only Odoo knows when the key was made, so the longest lifetime is assumed.
-  return rotate_key && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
+  return rotateKey && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
 }
 
 /**
@@ -201,7 +201,7 @@ async function prove(
   const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
     return { failure: explainUnanswered('trying the new key', answer) };
-  if (answer.kind === 'refused' || readUid(answer.value) !== record.user_id) {
+  if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
     const removal = await askToRevoke(record, apiKey, pending.apiKey, ask);
     if (removal.kind === 'unanswered') return { failure: explainUnanswered('removing the new key', removal) };
     await instances.changeKey(record, { pending: null });
@@ -215,8 +215,8 @@ async function prove(
     pending: { apiKey, step: 'revoking', since: clock(), expiresAt: key.expiresAt } as const,
   };
   const expiresAt = { from: key.expiresAt, to: pending.expiresAt };
-  const act = deps.describeAct({ kind: 'rotated', instance: name, expiresAt });
-  const change = await instances.changeKey(record, next, act);
+  const auditBatch = deps.describeAction({ kind: 'rotated', instance: name, expiresAt });
+  const change = await instances.changeKey(record, next, auditBatch);
   if (change === 'done') return 'switched';
   await removeUnlessStored(record, pending.apiKey, deps);
   return 'conflict';
@@ -236,7 +236,7 @@ async function removeUnlessStored(
 async function revoke(
   { record, apiKey }: KeyState,
   pending: PendingKey,
-  { instances, ask, clock, pauseMs, describeAct }: RotationDeps,
+  { instances, ask, clock, pauseMs, describeAction }: RotationDeps,
 ): Promise<StepResult> {
   if (clock() - pending.since < pauseMs) return 'nothing';
   const answer = await askToRevoke(record, apiKey, pending.apiKey, ask);
@@ -246,8 +246,8 @@ async function revoke(
     return { failure: explainNotRevoked(answer) };
   const { name, key } = record;
   const expiresAt = { from: key.expiresAt, to: key.expiresAt };
-  const act = describeAct({ kind: 'revoked', instance: name, expiresAt });
-  const change = await instances.changeKey(record, { pending: null, failure: null }, act);
+  const auditBatch = describeAction({ kind: 'revoked', instance: name, expiresAt });
+  const change = await instances.changeKey(record, { pending: null, failure: null }, auditBatch);
   return change === 'done' ? 'revoked' : 'conflict';
 }
 

@@ -73,7 +73,7 @@ export interface Rotation {
   version?: number | undefined;
 }
 
-export type DescribeKeyAct = (made: KeyRecord) => AuditBatch;
+export type DescribeKeyAction = (made: KeyRecord) => AuditBatch;
 
 /** Creates the audit record from the old key before and after the change, and from its successor. */
 export type DescribeRotation = (old: { before: KeyRecord; after: KeyRecord }, made: KeyRecord) => AuditBatch;
@@ -98,18 +98,18 @@ export interface Keys {
   /** The client with this key, for calls on its behalf. Refuses a key for the same reasons as `authenticate`. */
   findClient(id: string): Promise<Client | RefusedKey>;
   /**
-   * The policy must be a result of parsePolicy. `describeAct` creates the audit record, which is written in the
-   * transaction of the change. `act` below is such a record, too.
+   * The policy must be a result of parsePolicy. `describeAction` creates the audit record, which is written in the
+   * transaction of the change. `auditBatch` below is such a record, too.
    */
-  create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
+  create(key: KeyChange & { name: string }, describeAction?: DescribeKeyAction): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
   list(query: KeyListQuery): Promise<KeyRecord[]>;
   /** The names of these keys. Unknown ids are left out. */
   listNames(ids: readonly string[]): Promise<KeyName[]>;
   isEmpty(): Promise<boolean>;
-  update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
+  update(id: string, version: number, change: KeyChange, auditBatch?: AuditBatch): Promise<Change>;
   /** False if there is no such key. A revoked key stays as it is, and no audit record is written. */
-  revoke(id: string, act?: AuditBatch): Promise<boolean>;
+  revoke(id: string, auditBatch?: AuditBatch): Promise<boolean>;
   /**
    * Creates a successor of a key, which then expires after `overlapMs`. `missing`: there is no such active key.
    * `conflict`: the key has another version. A key with an active successor is not rotated again. Both keys are
@@ -118,7 +118,7 @@ export interface Keys {
   rotate(
     id: string,
     rotation: Rotation,
-    describeAct?: DescribeRotation,
+    describeAction?: DescribeRotation,
   ): Promise<NewKey | Exclude<RotationResult, 'done'>>;
   /** Derives 32 bytes for another purpose from the secret with which keys are hashed. */
   deriveSecret(purpose: string): Uint8Array;
@@ -189,12 +189,12 @@ export async function createKeys({
 
   async function create(
     { name, expiresAt = null, policy = null }: KeyChange & { name: string },
-    describeAct?: DescribeKeyAct,
+    describeAction?: DescribeKeyAction,
   ) {
     checkName(name);
     checkExpiry(expiresAt, clock());
     const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy) });
-    await store.keys.insert(made.stored, describeAct?.(made.fresh.record));
+    await store.keys.insert(made.stored, describeAction?.(made.fresh.record));
     return made.fresh;
   }
 
@@ -213,7 +213,7 @@ export async function createKeys({
     id: string,
     version: number,
     { name, expiresAt, policy }: KeyChange,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ) {
     if (name !== undefined) checkName(name);
     if (expiresAt !== undefined) checkExpiry(expiresAt, clock());
@@ -222,7 +222,7 @@ export async function createKeys({
       ...(expiresAt === undefined ? null : { expiresAt }),
       ...(policy === undefined ? null : { policy: policy && JSON.stringify(policy) }),
     };
-    return changeAndForget(id, () => store.keys.update(id, version, changes, act));
+    return changeAndForget(id, () => store.keys.update(id, version, changes, auditBatch));
   }
 
   /** Drops the cached key, even after a failure: the outcome may be unknown. */
@@ -239,12 +239,12 @@ export async function createKeys({
     return stored && toRecord(stored);
   }
 
-  function revoke(id: string, act?: AuditBatch): Promise<boolean> {
-    return changeAndForget(id, () => store.keys.revoke(id, clock(), act));
+  function revoke(id: string, auditBatch?: AuditBatch): Promise<boolean> {
+    return changeAndForget(id, () => store.keys.revoke(id, clock(), auditBatch));
   }
 
   /** The store refuses a change if the version is no longer the one read, and refuses a second successor. */
-  async function rotate(id: string, { overlapMs, version }: Rotation, describeAct?: DescribeRotation) {
+  async function rotate(id: string, { overlapMs, version }: Rotation, describeAction?: DescribeRotation) {
     const old = await find(id);
     const now = clock();
     if (old === null || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now))
@@ -252,9 +252,9 @@ export async function createKeys({
     if (version !== undefined && version !== old.version) return 'conflict';
     const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
     const { fresh, stored } = make(old, old);
-    const act = describeAct?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
+    const auditBatch = describeAction?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
     const outcome = await changeAndForget(id, () =>
-      store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, act),
+      store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, auditBatch),
     );
     return outcome === 'done' ? fresh : outcome;
   }

@@ -1,4 +1,6 @@
+import { KEY_LIMITS } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
+import type { LimitingPolicy } from './admitted.ts';
 import { KeyLimits } from './key-limits.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -19,6 +21,23 @@ test('a key without limits is never refused', () => {
   for (let call = 0; call < 1000; call++) expect(limits.admit(key)).toEqual(UNLIMITED);
   expect(limits.admitMore(key, 99)).toEqual(UNLIMITED);
   expect(limits.acquireMore(key, 8)).toBe(8);
+});
+
+/** Each limit, so that it allows one call. */
+const ONE_CALL: Required<LimitingPolicy> = {
+  rate: { requests: 1, seconds: 60 },
+  per_day: 1,
+  per_month: 1,
+  concurrency: 1,
+};
+
+test.each(KEY_LIMITS)('%s is counted, by one process and by each of several', (limit) => {
+  for (const processes of [1, 2]) {
+    const limits = createLimits(() => processes);
+    const key = { id: 'a', policy: { [limit]: ONE_CALL[limit] } };
+    expect(limits.admit(key).ok).toBe(true);
+    expect(limits.admit(key)).toMatchObject({ ok: false, rule: limit });
+  }
 });
 
 test('limits the calls that run at once, including those of a batch', () => {

@@ -159,7 +159,7 @@ test('writes many keys in batches of 200', async () => {
 test('no call is lost or counted twice, however processes, writes and restarts alternate', async () => {
   const step = fc.record({
     process: fc.nat({ max: 2 }),
-    act: fc.constantFrom('add', 'add', 'flush', 'start', 'restart', 'wait'),
+    kind: fc.constantFrom('add', 'add', 'flush', 'start', 'restart', 'wait'),
     key: fc.constantFrom('a', 'b'),
     calls: fc.integer({ min: 1, max: 5 }),
   });
@@ -179,15 +179,15 @@ test('no call is lost or counted twice, however processes, writes and restarts a
       const processes = [open(late), open(late), open(late)];
       const made: Record<string, number> = { a: 0, b: 0 };
       const waits: Promise<unknown>[] = [];
-      for (const { process, act, key, calls } of steps) {
+      for (const { process, kind, key, calls } of steps) {
         const counts = processes[process] as MonthCounts;
-        if (act === 'add') {
+        if (kind === 'add') {
           await counts.load(key);
           counts.add(key, calls);
           made[key] = (made[key] ?? 0) + calls;
-        } else if (act === 'flush') waits.push(counts.flush());
-        else if (act === 'wait') await nextTurn();
-        else if (act === 'restart') {
+        } else if (kind === 'flush') waits.push(counts.flush());
+        else if (kind === 'wait') await nextTurn();
+        else if (kind === 'restart') {
           waits.push(counts.close());
           processes[process] = open(late);
         } else waits.push(Promise.resolve(counts.load(key)));

@@ -46,9 +46,9 @@ export function nameCall(
   keyId: string,
   tool: string,
   args: unknown,
-  { id, url, db, user_id }: InstanceRecord,
+  { id, url, db, userId }: InstanceRecord,
 ): string {
-  return digest(JSON.stringify([keyId, tool, args, [id, url, db, user_id]]));
+  return digest(JSON.stringify([keyId, tool, args, [id, url, db, userId]]));
 }
 
 /** `call`: the result of nameCall. */

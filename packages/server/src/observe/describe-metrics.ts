@@ -23,8 +23,8 @@ Scrape \`GET /metrics\` with Prometheus. The answer has the metrics below and th
 With several \`workers\`, a scrape has the sums over all workers. A worker that does not answer within half a second is
 omitted, and \`erp_proxy_workers{state="silent"}\` counts it.
 
-\`nodejs_eventloop_lag_…\` is measured every 50 ms while requests run, and for a second or two after them. At rest it is
-0. It is also 0 while nothing delays the event loop. A delay can show up to 50 ms too short. In the first 50 ms after a
+\`nodejs_eventloop_lag_…\` is measured every 50 ms while requests run, and for a second or two after them. At rest,
+and while nothing delays the event loop, it is 0. A delay can show up to 50 ms too short. In the first 50 ms after a
 rest, no delay shows.
 
 At most 100 upstreams have a label of their own: those with a successful call, and those of stored instances. Calls to

@@ -283,7 +283,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await one.drop(PARTNERS.database, PARTNERS.model);
     one.keep({ ...PARTNERS, name: 'another' }, moment, MINUTE, Buffer.from('old'));
     expect(await look(two)).toBe('before');
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => oneRedis.trouble).toBeNull();
     expect(await look(one)).toBeNull();
     expect(await look(two)).toBeNull();
@@ -313,7 +313,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     for (const [name, copy] of await Promise.all(copies))
       await inspector.restore(name, MINUTE, copy, 'REPLACE');
     expect(await look(two)).toBe('before');
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => oneRedis.trouble).toBeNull();
     expect(await look(one)).toBeNull();
   });
@@ -327,7 +327,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(waitedMs).toBeGreaterThanOrEqual(WIRE_TIMEOUT_MS - 1);
     await answers.drop(PARTNERS.database, PARTNERS.model);
     expect(redis.trouble).toMatch(/no answer within 1000 ms/);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => redis.trouble).toBeNull();
     expect(await look(answers)).toBeNull();
   });

@@ -56,7 +56,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     testRedis.wire.cut();
     await expect(store.claim({ ...CLAIM, id: 'b' })).rejects.toThrow(RedisAwayError);
     await expect(store.find('a')).rejects.toThrow(RedisAwayError);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => one.trouble).toBeNull();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
@@ -68,7 +68,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await claim('a')).toBeNull();
     testRedis.wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     // When Redis is back, it has run the delayed operations.
     await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
@@ -88,7 +88,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await first.finish('not_run');
     testRedis.wire.freeze();
     await expect(idempotency.begin({ ...CALL, key: 'b' }).claim(RUN)).rejects.toThrow(RedisAwayError);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => one.trouble).toBeNull();
     const other = createRedisIdempotency(two);
     // The claim of `a` stays counted.

@@ -73,7 +73,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         if (isOver) return;
         const trouble = troubles.shift();
         if (trouble === undefined) throw new Error('no trouble is left');
-        troubles.push(trouble, () => wire.mend());
+        troubles.push(trouble, () => wire.restore());
         trouble();
       }
     };

@@ -46,12 +46,12 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     ['only reads after a failover', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /^READONLY/],
   ])(
     'calls continue when Redis %s, and are counted in Redis afterwards',
-    async (_what, harm, mend, message) => {
+    async (_what, harm, restore, message) => {
       expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
       await server.command(...harm);
       expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
       expect(redis.trouble).toMatch(message);
-      await server.command(...mend);
+      await server.command(...restore);
       await expect.poll(() => redis.trouble).toBeNull();
       expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
       expect(troubles).toEqual([null, expect.stringMatching(message), null]);

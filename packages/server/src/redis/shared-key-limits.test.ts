@@ -1,3 +1,4 @@
+import type { KeyLimit } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -66,12 +67,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
           seconds: fc.constant(10_000_000),
           burst: fc.integer({ min: 1, max: 20 }),
         }),
-      },
+      } satisfies Record<KeyLimit, fc.Arbitrary<unknown>>,
       { requiredKeys: [] },
     );
     const steps = fc.array(
       fc.record({
-        act: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
+        kind: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
         count: fc.integer({ min: 1, max: 8 }),
         /** Whether the next step is in the same turn of the event loop. */
         isFollowed: fc.boolean(),
@@ -89,23 +90,23 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
           await Promise.all(pending);
           pending = [];
         };
-        for (const { act, count, isFollowed } of history) {
-          if (act === 'release') {
+        for (const { kind, count, isFollowed } of history) {
+          if (kind === 'release') {
             // Only calls whose admission is known can end.
             await endTurn();
             const ended = Math.min(running, count);
             running -= ended;
             alone.release(key, ended);
             limits.release(key, ended);
-          } else if (act === 'acquireMore') {
+          } else if (kind === 'acquireMore') {
             const taken = alone.acquireMore(key, count);
             pending.push(expect(limits.acquireMore(key, count)).resolves.toBe(taken));
             running += taken;
           } else {
-            const asked = act === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
-            const answer = act === 'admit' ? limits.admit(key) : limits.admitMore(key, count);
+            const asked = kind === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
+            const answer = kind === 'admit' ? limits.admit(key) : limits.admitMore(key, count);
             pending.push(answer.then((shared) => expect(roundTimes(shared)).toEqual(roundTimes(asked))));
-            if (act === 'admit' && asked.ok) running++;
+            if (kind === 'admit' && asked.ok) running++;
           }
           if (!isFollowed) await endTurn();
         }
@@ -257,7 +258,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     // The replica knows the calls of the other one up to that one's last write to the store.
     for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
     await hurt.months.flush();
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => hurt.redis.trouble).toBeNull();
     expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 9 } });
     expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 8 } });
@@ -316,7 +317,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       const nextTurn = new Promise((resolve) => setImmediate(resolve, 'later'));
       expect(await Promise.race([hurt.limits.admit(key), nextTurn])).toMatchObject({ ok: false });
 
-      testRedis.wire.mend();
+      testRedis.wire.restore();
       await expect.poll(() => hurt.redis.trouble).toBeNull();
       // 20 calls less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis
       // received it.
@@ -344,7 +345,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
-    testRedis.wire.mend();
+    testRedis.wire.restore();
     await expect.poll(() => redis.trouble).toBeNull();
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key, 2);

@@ -2,6 +2,7 @@
  * The statistics of one process in one minute or hour, and their text in the store. Text of other versions of the
  * program is read as far as possible. Pure.
  */
+import { tryParse } from '@erp-proxy/contract';
 import { type CellNames, Cells } from './cells.ts';
 
 export const STEPS = { minute: 60_000, hour: 3_600_000 } as const;
@@ -111,11 +112,7 @@ function readCell([
 const NO_OUTCOMES = {};
 
 function parse(text: string): { most?: unknown; cells?: unknown } {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
+  return tryParse(text) ?? {};
 }
 
 function toName(value: unknown): string | null {

@@ -84,10 +84,10 @@ export function createApprovals({ durable, quick }: Databases): ApprovalStore {
         values,
       );
     },
-    async decide(id, { state, by, reason, now, expiresAt }, act) {
+    async decide(id, { state, by, reason, now, expiresAt }, auditBatch) {
       if (!isStorable(id)) return 'missing';
-      const changed = await durable.transactWithAct(
-        act,
+      const changed = await durable.transactWithAudit(
+        auditBatch,
         (statements) =>
           statements.change(
             `UPDATE approvals

@@ -58,11 +58,11 @@ export async function copyStore(
   }
 }
 
-/** Returns a function that runs `act` and names `setBy` in its errors in place of `store.url`. */
+/** Returns a function that runs `run` and names `setBy` in its errors in place of `store.url`. */
 function nameSetting(setBy = 'store.url') {
-  return async <Result>(act: () => Result | Promise<Result>): Promise<Result> => {
+  return async <Result>(run: () => Result | Promise<Result>): Promise<Result> => {
     try {
-      return await act();
+      return await run();
     } catch (error) {
       if (!(error instanceof StoreError) || setBy === 'store.url') throw error;
       throw new StoreError(error.message.replaceAll('store.url', setBy), { cause: error });

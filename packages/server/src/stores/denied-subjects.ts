@@ -8,17 +8,19 @@ const COLUMNS = 'id, denied_at AS "deniedAt"';
 export function createDeniedSubjects({ durable }: Databases): DeniedSubjectStore {
   const hasChanged = (count: number) => count === 1;
   return {
-    async deny({ id, deniedAt }, act) {
+    async deny({ id, deniedAt }, auditBatch) {
       const insert =
         'INSERT INTO denied_subjects (id, denied_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING';
       return hasChanged(
-        await durable.transactWithAct(act, (it) => it.change(insert, [id, deniedAt]), hasChanged),
+        await durable.transactWithAudit(auditBatch, (it) => it.change(insert, [id, deniedAt]), hasChanged),
       );
     },
-    async allow(id, act) {
+    async allow(id, auditBatch) {
       if (!isStorable(id)) return false;
       const remove = 'DELETE FROM denied_subjects WHERE id = $1';
-      return hasChanged(await durable.transactWithAct(act, (it) => it.change(remove, [id]), hasChanged));
+      return hasChanged(
+        await durable.transactWithAudit(auditBatch, (it) => it.change(remove, [id]), hasChanged),
+      );
     },
     async find(id) {
       const find = `SELECT ${COLUMNS} FROM denied_subjects WHERE id = $1`;

@@ -13,8 +13,12 @@ const COLUMNS = 'id, name, master_key_id AS "masterKeyId", body, version';
 export function createInstances({ durable }: Databases): InstanceStore {
   const { contains, isBlocking } = durable.dialect;
 
-  function change(act: AuditBatch | undefined, statement: string, values: readonly unknown[]) {
-    return durable.transactWithAct(act, (it) => changeVersion(it, 'instances', statement, values), isDone);
+  function change(auditBatch: AuditBatch | undefined, statement: string, values: readonly unknown[]) {
+    return durable.transactWithAudit(
+      auditBatch,
+      (it) => changeVersion(it, 'instances', statement, values),
+      isDone,
+    );
   }
 
   /**
@@ -35,9 +39,9 @@ export function createInstances({ durable }: Databases): InstanceStore {
   }
 
   return {
-    async insert({ id, name, masterKeyId, body }, act) {
-      const inserted = await durable.transactWithAct(
-        act,
+    async insert({ id, name, masterKeyId, body }, auditBatch) {
+      const inserted = await durable.transactWithAudit(
+        auditBatch,
         (statements) =>
           statements.change(
             `INSERT INTO instances (id, name, master_key_id, body, version) VALUES ($1, $2, $3, $4, 1)
@@ -75,14 +79,14 @@ export function createInstances({ durable }: Databases): InstanceStore {
       }
       return found;
     },
-    replace: (id, version, { masterKeyId, body }, act) =>
+    replace: (id, version, { masterKeyId, body }, auditBatch) =>
       change(
-        act,
+        auditBatch,
         'UPDATE instances SET master_key_id = $3, body = $4, version = version + 1 WHERE id = $1 AND version = $2',
         [id, version, masterKeyId, body],
       ),
-    remove: (id, version, act) =>
-      change(act, 'DELETE FROM instances WHERE id = $1 AND version = $2', [id, version]),
+    remove: (id, version, auditBatch) =>
+      change(auditBatch, 'DELETE FROM instances WHERE id = $1 AND version = $2', [id, version]),
     async countByMasterKey() {
       const counts = new Map<string, number>();
       for await (const { after, last } of listSlices('')) {

@@ -9,9 +9,9 @@ import type { Databases, Statements } from './statements.ts';
 export function createKeys({ durable }: Databases): KeyStore {
   const { isIn, forUpdate } = durable.dialect;
   return {
-    async insert(key, act) {
-      await durable.transactWithAct(
-        act,
+    async insert(key, auditBatch) {
+      await durable.transactWithAudit(
+        auditBatch,
         (statements) => insertKey(statements, key),
         () => true,
       );
@@ -46,11 +46,15 @@ export function createKeys({ durable }: Databases): KeyStore {
       const rows = await durable.query('SELECT 1 FROM client_keys LIMIT 1');
       return rows.length === 0;
     },
-    update: (id, version, changes, act) =>
-      durable.transactWithAct(act, (statements) => updateKey(statements, id, version, changes), isDone),
-    async revoke(id, revokedAt, act) {
-      const changed = await durable.transactWithAct(
-        act,
+    update: (id, version, changes, auditBatch) =>
+      durable.transactWithAudit(
+        auditBatch,
+        (statements) => updateKey(statements, id, version, changes),
+        isDone,
+      ),
+    async revoke(id, revokedAt, auditBatch) {
+      const changed = await durable.transactWithAudit(
+        auditBatch,
         (statements) =>
           statements.change(
             'UPDATE client_keys SET revoked_at = $2, version = version + 1 WHERE id = $1 AND revoked_at IS NULL',
@@ -62,9 +66,9 @@ export function createKeys({ durable }: Databases): KeyStore {
       const known = await durable.query('SELECT 1 FROM client_keys WHERE id = $1', [id]);
       return known.length > 0;
     },
-    rotate: (id, version, { now, expiresAt, successor }, act) =>
-      durable.transactWithAct(
-        act,
+    rotate: (id, version, { now, expiresAt, successor }, auditBatch) =>
+      durable.transactWithAudit(
+        auditBatch,
         async (statements): Promise<RotationResult> => {
           const successorNow = await findSuccessor(statements, id, version, now);
           if (successorNow !== null) return successorNow;

@@ -43,9 +43,9 @@ export interface Transactions extends Statements {
 }
 
 export interface StoreDatabase extends Transactions {
-  /** As `transact`, and appends `act` to the audit if `isDone` is true for the result. */
-  transactWithAct<Result>(
-    act: AuditBatch | undefined,
+  /** As `transact`, and appends `auditBatch` to the audit if `isDone` is true for the result. */
+  transactWithAudit<Result>(
+    auditBatch: AuditBatch | undefined,
     work: (statements: Statements) => Promise<Result>,
     isDone: (result: Result) => boolean,
   ): Promise<Result>;

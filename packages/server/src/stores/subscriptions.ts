@@ -78,14 +78,14 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
     );
 
   function change(
-    act: AuditBatch | undefined,
+    auditBatch: AuditBatch | undefined,
     make: (statements: Statements) => Promise<Change>,
   ): Promise<Change> {
-    return durable.transactWithAct(act, make, isDone);
+    return durable.transactWithAudit(auditBatch, make, isDone);
   }
 
   return {
-    async insert({ id, name, body, createdAt }, max, act) {
+    async insert({ id, name, body, createdAt }, max, auditBatch) {
       const make = async (statements: Statements): Promise<'done' | 'conflict' | 'full'> => {
         await statements.query(lockNumber(INSERT_LOCK));
         const [known] = await statements.query<{ count: number; isTaken: number }>(
@@ -101,7 +101,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         );
         return inserted === 1 ? 'done' : 'conflict';
       };
-      return durable.transactWithAct(act, make, isDone);
+      return durable.transactWithAudit(auditBatch, make, isDone);
     },
     async findByName(name) {
       if (!isStorable(name)) return null;
@@ -128,19 +128,19 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         "SELECT id, name, body FROM subscriptions WHERE state = 'active' LIMIT $1",
         [limit],
       ),
-    replace(id, version, { body, restarts }, act) {
+    replace(id, version, { body, restarts }, auditBatch) {
       const statement = `UPDATE subscriptions
          SET body = $3, version = version + 1,
              progress = CASE WHEN $4 THEN NULL ELSE progress END,
              progress_version = progress_version + CASE WHEN $4 THEN 1 ELSE 0 END,
              problem = CASE WHEN $4 THEN NULL ELSE problem END
          WHERE id = $1 AND version = $2`;
-      return change(act, (statements) =>
+      return change(auditBatch, (statements) =>
         changeVersion(statements, 'subscriptions', statement, [id, version, body, restarts]),
       );
     },
-    setState(id, version, { state, reason, now }, act) {
-      return change(act, async (statements) => {
+    setState(id, version, { state, reason, now }, auditBatch) {
+      return change(auditBatch, async (statements) => {
         const statement =
           'UPDATE subscriptions SET state = $3, reason = $4, version = version + 1 WHERE id = $1 AND version = $2';
         const outcome = await changeVersion(statements, 'subscriptions', statement, [
@@ -161,8 +161,8 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return 'done';
       });
     },
-    remove: (id, version, act) =>
-      change(act, (statements) =>
+    remove: (id, version, auditBatch) =>
+      change(auditBatch, (statements) =>
         changeVersion(
           statements,
           'subscriptions',
@@ -238,7 +238,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return true;
       });
     },
-    async noteReadings(notes) {
+    async saveReadingOutcomes(notes) {
       for (const part of splitRows(notes)) {
         const { values, place } = createParameters();
         const noted = placeRows(
@@ -419,7 +419,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         });
       }
     },
-    async logDelivery(id, { id: delivery, type, body, state, status, failure, durationMs }, now, act) {
+    async logDelivery(id, { id: delivery, type, body, state, status, failure, durationMs }, now, auditBatch) {
       const make = async (statements: Statements) => {
         await lock(statements, id);
         await statements.change(
@@ -442,7 +442,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         }
         return true;
       };
-      await durable.transactWithAct(act, make, (isLogged) => isLogged);
+      await durable.transactWithAudit(auditBatch, make, (isLogged) => isLogged);
     },
 
     async listDeliveries(id, { beforeSeq, limit, state }) {
@@ -456,9 +456,9 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         values,
       );
     },
-    async replay(id, delivery, now, act) {
+    async replay(id, delivery, now, auditBatch) {
       if (!isStorable(delivery)) return 'missing';
-      return change(act, async (statements) => {
+      return change(auditBatch, async (statements) => {
         await lock(statements, id);
         const [found] = await statements.query<{ seq: number }>(
           'SELECT seq FROM deliveries WHERE id = $1 AND subscription = $2',
@@ -476,7 +476,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return 'done';
       });
     },
-    async replaySince(id, since, now, act) {
+    async replaySince(id, since, now, auditBatch) {
       const make = async (statements: Statements) => {
         await lock(statements, id);
         const replayed = await statements.change(
@@ -488,7 +488,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         await statements.change('UPDATE subscriptions SET wakes = wakes + 1 WHERE id = $1', [id]);
         return replayed;
       };
-      return durable.transactWithAct(act, make, () => true);
+      return durable.transactWithAudit(auditBatch, make, () => true);
     },
     measure: (limit) =>
       quick.query<SubscriptionBacklog>(

@@ -1,9 +1,5 @@
-/**
- * The members of a subscription, their rules, and the parser of an operator's input. All errors are reported at once,
- * without values: a URL may contain a secret.
- */
+/** The members of a subscription, their rules, and the parser of an operator's input. */
 import {
-  type InvalidMember,
   SUBSCRIPTION_DEFAULTS,
   SUBSCRIPTION_EVENTS,
   type SubscriptionChanges,
@@ -11,17 +7,7 @@ import {
 } from '@erp-proxy/contract';
 import { optional, SUBSCRIPTION_PARTS, withDefaults } from '@erp-proxy/contract/admin';
 import { z } from 'zod';
-
-/** Invalid input of an operator. Nothing was changed. */
-export class SubscriptionInputError extends Error {
-  override readonly name = 'SubscriptionInputError';
-  readonly invalidMembers: InvalidMember[];
-
-  constructor(invalidMembers: InvalidMember[]) {
-    super(invalidMembers.map(({ path, message }) => `\`${path}\` ${message}`).join('; '));
-    this.invalidMembers = invalidMembers;
-  }
-}
+import { parseInput } from '../instances/input.ts';
 
 const SUBSCRIPTION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -105,41 +91,29 @@ const NO_OBJECT = 'the changes must be an object';
 const RECORD_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...RECORD_MEMBERS }), NO_OBJECT);
 const EVENT_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...EVENT_MEMBERS }), NO_OBJECT);
 
-/** Throws a {@link SubscriptionInputError}. */
+/** Throws a {@link InputError}. */
 export function readInput(
   given: SubscriptionInput,
 ): z.infer<typeof RECORD_INPUT> | z.infer<typeof EVENT_INPUT> {
-  return given.events === undefined ? read(RECORD_INPUT, given) : read(EVENT_INPUT, given);
+  return given.events === undefined
+    ? parseInput(RECORD_INPUT, given, explainUnknown)
+    : parseInput(EVENT_INPUT, given, explainUnknown);
 }
 
-/** Parses changes of a subscription to records. Throws a {@link SubscriptionInputError}. */
+/** Parses changes of a subscription to records. Throws a {@link InputError}. */
 export function readRecordChanges(given: SubscriptionChanges): z.infer<typeof RECORD_CHANGES> {
-  return read(RECORD_CHANGES, given);
+  return parseInput(RECORD_CHANGES, given, explainUnknown);
 }
 
-/** Parses changes of a subscription to events. Throws a {@link SubscriptionInputError}. */
+/** Parses changes of a subscription to events. Throws a {@link InputError}. */
 export function readEventChanges(given: SubscriptionChanges): z.infer<typeof EVENT_CHANGES> {
-  return read(EVENT_CHANGES, given);
+  return parseInput(EVENT_CHANGES, given, explainUnknown);
 }
 
-/** Checks changes of a subscription whose kind is not known yet. Throws a {@link SubscriptionInputError}. */
+/** Checks changes of a subscription whose kind is not known yet. Throws a {@link InputError}. */
 export function checkChanges(given: SubscriptionChanges): void {
   if (given.events === undefined) readRecordChanges(given);
   else readEventChanges(given);
-}
-
-function read<Output>(schema: z.ZodType<Output>, given: unknown): Output {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const found = new Map<string, InvalidMember>();
-  for (const issue of result.error.issues) {
-    const names = issue.code === 'unrecognized_keys' ? issue.keys : [issue.path.join('.')];
-    for (const path of names) {
-      const message = issue.code === 'unrecognized_keys' ? explainUnknown(path) : issue.message;
-      if (!found.has(path)) found.set(path, { path, message });
-    }
-  }
-  throw new SubscriptionInputError([...found.values()]);
 }
 
 function explainUnknown(name: string): string {

@@ -19,7 +19,7 @@ import {
   takeIdsAfter,
   WATCHED_IDS_MAX,
 } from './progress.ts';
-import { ReadingNotes } from './reading-notes.ts';
+import { ReadingOutcomes } from './reading-outcomes.ts';
 import {
   type EventSubscription,
   type RecordSubscription,
@@ -102,7 +102,7 @@ export class Poller {
   /** Number of running readings, by source. */
   readonly #runningOf = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #notes: ReadingNotes;
+  readonly #notes: ReadingOutcomes;
   #timer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | null = null;
@@ -111,7 +111,7 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#notes = new ReadingNotes(options);
+    this.#notes = new ReadingOutcomes(options);
   }
 
   get reading(): number {

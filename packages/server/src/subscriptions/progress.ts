@@ -1,4 +1,5 @@
 /** The stored position of a subscription: the state of its reader, and the records that can vanish. Pure. */
+import { tryParse } from '@erp-proxy/contract';
 import type { RecordChange } from './delivery-body.ts';
 import type { KeyNotice } from './notice-reader.ts';
 
@@ -17,13 +18,8 @@ export const WATCHED_IDS_MAX = 50_000;
 /** Null: no change was read yet, or another version of the proxy wrote the text. */
 export function parseProgress(text: string | null): Progress | null {
   if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('reader' in value)) return null;
-    return value as Progress;
-  } catch {
-    return null;
-  }
+  const value = tryParse(text);
+  return typeof value === 'object' && value !== null && 'reader' in value ? (value as Progress) : null;
 }
 
 /** Applies the changes to the ascending ids. Unchanged runs are copied as they are: sorting all ids would take long. */

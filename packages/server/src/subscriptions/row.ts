@@ -1,4 +1,5 @@
 /** The stored form of a subscription: the shape of its body, which only this file reads and writes. */
+import { tryParse } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import { STORED_MEMBERS } from './members.ts';
@@ -43,7 +44,7 @@ export class SubscriptionRowError extends Error {
 
 /** Throws a {@link SubscriptionRowError}. */
 export function readBody({ name, body }: Pick<StoredSubscription, 'name' | 'body'>): Body {
-  const given = parseJson(body);
+  const given = tryParse(body);
   const isOfEvents = typeof given === 'object' && given !== null && 'events' in given;
   const result = isOfEvents ? EVENT_BODY.safeParse(given) : RECORD_BODY.safeParse(given);
   if (result.success) return result.data;
@@ -63,13 +64,4 @@ export function readSubscription(row: Pick<StoredSubscription, 'id' | 'name' | '
 
 export function printBody(body: Body): string {
   return JSON.stringify(body);
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -48,8 +48,8 @@ export type AddOutcome = { made: SubscriptionRecord; secret: string } | 'conflic
 export type PingOutcome = Attempt | null;
 
 /**
- * The audit record `act` is appended in the transaction of the change. Methods reject with a {@link
- * SubscriptionInputError}.
+ * The audit record `auditBatch` is appended in the transaction of the change. Methods reject with a {@link
+ * InputError}.
  */
 export interface Subscriptions {
   find(name: string): Promise<SubscriptionRecord | null>;
@@ -57,31 +57,34 @@ export interface Subscriptions {
   findRow(name: string): Promise<StoredSubscription | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: SubscriptionListQuery): Promise<SubscriptionRecord[]>;
-  add(input: SubscriptionInput, describeAct?: (made: SubscriptionRecord) => AuditBatch): Promise<AddOutcome>;
+  add(
+    input: SubscriptionInput,
+    describeAction?: (made: SubscriptionRecord) => AuditBatch,
+  ): Promise<AddOutcome>;
   /** The body of the subscription after the changes. Stores nothing. */
   change(record: SubscriptionRecord, changes: SubscriptionChanges): Body;
-  update(record: SubscriptionRecord, next: Body, act?: AuditBatch): Promise<Change>;
+  update(record: SubscriptionRecord, next: Body, auditBatch?: AuditBatch): Promise<Change>;
   setState(
     record: SubscriptionRecord,
     state: StoredSubscription['state'],
     reason: string | null,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<Change>;
-  remove(row: Pick<StoredSubscription, 'id' | 'version'>, act?: AuditBatch): Promise<Change>;
+  remove(row: Pick<StoredSubscription, 'id' | 'version'>, auditBatch?: AuditBatch): Promise<Change>;
   /** Adds a new secret. The former secret also signs during the overlap; older ones are dropped. */
   rotateSecret(record: SubscriptionRecord, overlapMs: number): { next: Body; secret: string };
   /** Sends a delivery of type `ping` now, also while the subscription is paused. */
-  ping(record: SubscriptionRecord, act?: AuditBatch): Promise<PingOutcome>;
+  ping(record: SubscriptionRecord, auditBatch?: AuditBatch): Promise<PingOutcome>;
   listDeliveries(record: SubscriptionRecord, query: DeliveryListQuery): Promise<DeliveryRecord[]>;
-  replay(record: SubscriptionRecord, delivery: string, act?: AuditBatch): Promise<Change>;
-  replaySince(record: SubscriptionRecord, since: number, act?: AuditBatch): Promise<number>;
+  replay(record: SubscriptionRecord, delivery: string, auditBatch?: AuditBatch): Promise<Change>;
+  replaySince(record: SubscriptionRecord, since: number, auditBatch?: AuditBatch): Promise<number>;
   /** The secrets that are valid at `now`, the newest first. Throws a `VaultError`. */
   openSecrets(row: Pick<StoredSubscription, 'id' | 'name' | 'body'>, now: number): string[];
   /**
    * Seals again, under the current master key, secrets that another one has sealed. Returns the number of
    * subscriptions.
    */
-  reseal(describeAct: DescribeReseal): Promise<number>;
+  reseal(describeAction: DescribeReseal): Promise<number>;
 }
 
 const PAGE_SIZE = 100;
@@ -124,7 +127,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return records.slice(0, query.limit);
     },
 
-    async add(input, describeAct) {
+    async add(input, describeAction) {
       const { name, ...members } = readInput(input);
       const id = randomUUID();
       const now = clock();
@@ -137,7 +140,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       };
       const definition = { id, name, body: printBody(body), createdAt: now };
       const row: StoredSubscription = { ...definition, ...NEW_SUBSCRIPTION };
-      const outcome = await store.insert(definition, SUBSCRIPTIONS_MAX, describeAct?.({ row, body }));
+      const outcome = await store.insert(definition, SUBSCRIPTIONS_MAX, describeAction?.({ row, body }));
       return outcome === 'done' ? { made: { row, body }, secret } : outcome;
     },
 
@@ -148,18 +151,18 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         : { ...body, ...readRecordChanges(changes), updated_at };
     },
 
-    async update({ row, body }, next, act) {
+    async update({ row, body }, next, auditBatch) {
       const [before, after] = [body, next].map((it) => new Map<string, unknown>(Object.entries(it)));
       const restarts = RESTARTING_MEMBERS.some(
         (name) => !isDeepStrictEqual(before?.get(name), after?.get(name)),
       );
-      return store.replace(row.id, row.version, { body: printBody(next), restarts }, act);
+      return store.replace(row.id, row.version, { body: printBody(next), restarts }, auditBatch);
     },
 
-    setState: async ({ row }, state, reason, act) =>
-      store.setState(row.id, row.version, { state, reason, now: clock() }, act),
+    setState: async ({ row }, state, reason, auditBatch) =>
+      store.setState(row.id, row.version, { state, reason, now: clock() }, auditBatch),
 
-    remove: async ({ id, version }, act) => store.remove(id, version, act),
+    remove: async ({ id, version }, auditBatch) => store.remove(id, version, auditBatch),
 
     rotateSecret({ row, body }, overlapMs) {
       const now = clock();
@@ -171,7 +174,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return { next: { ...body, secrets: [fresh, ...kept], updated_at: now }, secret };
     },
 
-    async ping({ row }, act) {
+    async ping({ row }, auditBatch) {
       const subscription = readSubscription(row);
       const now = clock();
       const { type, body } = buildPing(subscription, now);
@@ -197,28 +200,28 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
           durationMs: Math.round(durationMs),
         },
         clock(),
-        act,
+        auditBatch,
       );
       return attempt;
     },
 
     listDeliveries: async ({ row }, query) => store.listDeliveries(row.id, query),
-    replay: async ({ row }, delivery, act) => store.replay(row.id, delivery, clock(), act),
-    replaySince: async ({ row }, since, act) => store.replaySince(row.id, since, clock(), act),
+    replay: async ({ row }, delivery, auditBatch) => store.replay(row.id, delivery, clock(), auditBatch),
+    replaySince: async ({ row }, since, auditBatch) => store.replaySince(row.id, since, clock(), auditBatch),
     openSecrets,
 
-    async reseal(describeAct) {
+    async reseal(describeAction) {
       let count = 0;
       for (let after: string | null = null; ; ) {
         const rows: StoredSubscription[] = await store.list({ after, limit: PAGE_SIZE });
-        for (const row of rows) if (await resealRow(row, describeAct)) count++;
+        for (const row of rows) if (await resealRow(row, describeAction)) count++;
         after = rows.at(-1)?.name ?? null;
         if (rows.length < PAGE_SIZE) return count;
       }
     },
   };
 
-  async function resealRow(row: StoredSubscription, describeAct: DescribeReseal): Promise<boolean> {
+  async function resealRow(row: StoredSubscription, describeAction: DescribeReseal): Promise<boolean> {
     try {
       const body = readBody(row);
       const to = vault.masterKeyId;
@@ -229,7 +232,9 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         sealed: sealSecret(openSecret(secret.sealed, row.id, vault), row.id, vault),
       }));
       const next = { body: printBody({ ...body, secrets }), restarts: false };
-      return (await store.replace(row.id, row.version, next, describeAct(row.name, { from, to }))) === 'done';
+      return (
+        (await store.replace(row.id, row.version, next, describeAction(row.name, { from, to }))) === 'done'
+      );
     } catch (error) {
       onError(error);
       return false;

@@ -60,8 +60,8 @@ export async function startAdmin({ secrets = [], settings = SETTINGS, ...options
     post: (path: string, body?: unknown, given?: AskOptions) => ask('POST', path, { body, ...given }),
     patch: (path: string, body?: unknown, given?: AskOptions) => ask('PATCH', path, { body, ...given }),
     remove: (path: string, given?: AskOptions) => ask('DELETE', path, given),
-    /** Administrative acts in the audit so far, oldest first, without logins, which any request adds. */
-    async listActs(): Promise<Json[]> {
+    /** Administrative actions in the audit so far, oldest first, without logins, which any request adds. */
+    async listAdminActions(): Promise<Json[]> {
       const { json } = await ask('GET', '/audit?kind=admin&limit=500');
       return json.items.filter(({ action }: Json) => !/^log(in|out)\./.test(action)).toReversed();
     },

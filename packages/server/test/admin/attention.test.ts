@@ -119,7 +119,7 @@ test('lists subscriptions that are disabled, that fail and that cannot be read',
   const disabled = { state: 'disabled', reason: 'The receiver is gone.', now: NOW } as const;
   await store.subscriptions.setState(off!.id, off!.version, disabled);
   const unread = await store.subscriptions.findByName('unread');
-  await store.subscriptions.noteReadings([{ id: unread!.id, at: NOW, problem: 'access_error: no' }]);
+  await store.subscriptions.saveReadingOutcomes([{ id: unread!.id, at: NOW, problem: 'access_error: no' }]);
   const failing = await store.subscriptions.findByName('failing');
   await store.subscriptions.recordAttempts(failing!.id, 'claim', {
     failures: 3,

@@ -8,17 +8,17 @@ import { type Json, startAdmin, TOKEN } from './admin-client.ts';
 
 const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
 
-test('lists acts and calls, newest first, by every filter', async () => {
+test('lists actions and calls, newest first, by every filter', async () => {
   const { proxy, post, get } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   await proxy.call(CALL, { 'x-proxy-api': made.key });
   await proxy.app.audit.flush();
   const list = async (query: string): Promise<Json[]> =>
     (await get(`/audit?${query}`)).json.items.filter(({ action }: Json) => action !== 'login.token');
-  const [call, act] = await list('');
-  expect(act).toMatchObject({ kind: 'admin', action: 'key.create', actor: 'token' });
+  const [call, action] = await list('');
+  expect(action).toMatchObject({ kind: 'admin', action: 'key.create', actor: 'token' });
   expect(call).toMatchObject({ kind: 'call', key_id: made.id });
-  expect(call.seq).toBeGreaterThan(act.seq);
+  expect(call.seq).toBeGreaterThan(action.seq);
   for (const [name, value] of [
     ['kind', 'call'],
     ['key_id', made.id],
@@ -27,8 +27,8 @@ test('lists acts and calls, newest first, by every filter', async () => {
   ]) {
     expect(await list(`${name}=${value}`), name).toEqual([call]);
   }
-  expect(await list('actor=token')).toEqual([act]);
-  expect(await list('action=key.create')).toEqual([act]);
+  expect(await list('actor=token')).toEqual([action]);
+  expect(await list('action=key.create')).toEqual([action]);
   expect(await list('instance=other')).toEqual([]);
   expect(await list('until=2001-01-01')).toEqual([]);
   expect(await list('since=2001-01-01T00:00:00Z')).toHaveLength(2);
@@ -139,7 +139,7 @@ test.each(['cursor=x', 'limit=0', 'since=yesterday', 'until=2027-02-31', 'kind=a
 test('exports matching records, oldest first, as lines of JSON and as CSV', async () => {
   const { proxy, post, get } = await startAdmin();
   for (let index = 0; index < 600; index++) {
-    await proxy.app.audit.recordAct({
+    await proxy.app.audit.recordAdminAction({
       actor: 'proxy',
       address: null,
       requestId: null,
@@ -185,7 +185,7 @@ test('exports no faster than the client reads', async () => {
   const total = 3000;
   const text = 'x'.repeat(10_000);
   for (let index = 0; index < total; index++) {
-    void proxy.app.audit.recordAct({
+    void proxy.app.audit.recordAdminAction({
       actor: 'proxy',
       address: null,
       requestId: null,

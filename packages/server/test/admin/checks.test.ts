@@ -31,12 +31,12 @@ function withoutTimes({ checks, round_trip_ms: _, ...rest }: Json): Json {
 }
 
 test('checks a server that is not stored as one that is, and stores nothing', async () => {
-  const { proxy, get, post, given, apiKey, listActs } = await startWithOdoo();
+  const { proxy, get, post, given, apiKey, listAdminActions } = await startWithOdoo();
   const draft = await post('/instances/check', given);
   expect(draft.status).toBe(200);
   expect(draft.json).toMatchObject({ ok: true, user: { id: given.user_id }, protocol: 'json2' });
   expect((await get('/instances')).json.items).toEqual([]);
-  expect(await listActs()).toEqual([]);
+  expect(await listAdminActions()).toEqual([]);
   await post('/instances', { ...given, name: 'prod' });
   const stored = await post('/instances/prod/check');
   expect(withoutTimes(draft.json)).toEqual(withoutTimes(stored.json));

@@ -12,7 +12,7 @@ const PROD = {
 };
 
 test('stores an instance, and never returns its key', async () => {
-  const { post, get, listActs } = await startAdmin();
+  const { post, get, listAdminActions } = await startAdmin();
   const made = await post('/instances', { ...PROD, timeout_ms: 60_000, rotate_key: true });
   expect(made.status).toBe(201);
   expect(made.headers).toMatchObject({
@@ -30,9 +30,9 @@ test('stores an instance, and never returns its key', async () => {
     version: 1,
   });
   expect((await get('/instances/prod')).json).toEqual(made.json);
-  const [act] = await listActs();
-  expect(act).toMatchObject({ action: 'instance.create', target: 'instance prod' });
-  expect(act.changes).toMatchObject({
+  const [action] = await listAdminActions();
+  expect(action).toMatchObject({ action: 'instance.create', target: 'instance prod' });
+  expect(action.changes).toMatchObject({
     url: { from: null, to: 'https://erp.example.com' },
     api_key: { from: null, to: '(secret)' },
   });
@@ -47,20 +47,20 @@ test.each([
   [{ ...PROD, apikey: `${ODOO_SECRET}1`, api_key: undefined }, ['api_key', 'apikey']],
   [{ ...PROD, certificates: 'none' }, ['certificates']],
 ])('names every fault of the instance %#, and stores nothing', async (body, paths) => {
-  const { post, get, listActs } = await startAdmin();
+  const { post, get, listAdminActions } = await startAdmin();
   const { status, json } = await post('/instances', body);
   expect(status).toBe(400);
   expect(json.faults.map(({ path }: { path: string }) => path).sort()).toEqual(paths);
   expect((await get('/instances')).json.items).toEqual([]);
-  expect(await listActs()).toEqual([]);
+  expect(await listAdminActions()).toEqual([]);
 });
 
 test('refuses a name that is taken', async () => {
-  const { post, listActs } = await startAdmin();
+  const { post, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const again = await post('/instances', { ...PROD, db: 'other' });
   expect(again.status).toBe(409);
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });
 
 test('explains that a master key is needed', async () => {
@@ -85,7 +85,7 @@ test('lists instances by name, in pages, and by part of their name or url', asyn
 });
 
 test('changes an instance, and records the changes without the key', async () => {
-  const { post, patch, listActs } = await startAdmin();
+  const { post, patch, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const changes = { db: 'prod2', api_key: `${ODOO_SECRET}2`, key_expires_at: '2999-01-01T00:00:00Z' };
   const changed = await patch('/instances/prod', changes);
@@ -95,7 +95,7 @@ test('changes an instance, and records the changes without the key', async () =>
     version: 2,
     key: { expires_at: '2999-01-01T00:00:00.000Z' },
   });
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'instance.update',
     changes: {
       db: { from: 'prod', to: 'prod2' },
@@ -106,51 +106,51 @@ test('changes an instance, and records the changes without the key', async () =>
 });
 
 test('records what a change did, even if another change follows before its answer', async () => {
-  const { proxy, post, patch, listActs } = await startAdmin();
+  const { proxy, post, patch, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const { instances } = proxy.app;
   const { update } = instances;
   // Another administrator removes the instance before this change is answered.
-  instances.update = async (from, changes, act) => {
-    const outcome = await update(from, changes, act);
+  instances.update = async (from, changes, auditBatch) => {
+    const outcome = await update(from, changes, auditBatch);
     await instances.remove({ ...from, version: from.version + 1 });
     return outcome;
   };
   expect((await patch('/instances/prod', { db: 'prod2' })).status).toBe(404);
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'instance.update',
     changes: { db: { from: 'prod', to: 'prod2' } },
   });
 });
 
 test('refuses a new url without the key, so that no key goes to another server', async () => {
-  const { post, patch, get, listActs } = await startAdmin();
+  const { post, patch, get, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const { status, json } = await patch('/instances/prod', { url: 'https://elsewhere.example.com' });
   expect(status).toBe(400);
   expect(json.faults[0].path).toBe('url');
   expect((await get('/instances/prod')).json.version).toBe(1);
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });
 
 test('a change to the same values is no change', async () => {
-  const { post, patch, listActs } = await startAdmin();
+  const { post, patch, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   expect((await patch('/instances/prod', { db: 'prod', timeout_ms: null })).json.version).toBe(1);
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });
 
 test('of two changes to the same version, makes one and refuses the other', async () => {
-  const { post, patch, listActs } = await startAdmin();
+  const { post, patch, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const change = (db: string) => patch('/instances/prod', { db }, { headers: { 'if-match': '"1"' } });
   const answers = await Promise.all([change('a'), change('b')]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
-  expect(await listActs()).toHaveLength(2);
+  expect(await listAdminActions()).toHaveLength(2);
 });
 
 test('removes only the version that `if-match` names', async () => {
-  const { post, patch, remove, get, listActs } = await startAdmin();
+  const { post, patch, remove, get, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   await patch('/instances/prod', { db: 'prod2' });
   expect((await remove('/instances/prod', { headers: { 'if-match': '"1"' } })).status).toBe(412);
@@ -158,14 +158,14 @@ test('removes only the version that `if-match` names', async () => {
   expect([removed.status, removed.body.length]).toEqual([204, 0]);
   expect((await get('/instances/prod')).status).toBe(404);
   expect((await remove('/instances/prod')).status).toBe(404);
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'instance.remove',
     changes: { db: { from: 'prod2', to: null }, api_key: { from: '(secret)', to: null } },
   });
 });
 
 test('removes an instance that another version has written, and names what cannot be read', async () => {
-  const { proxy, post, remove, get, listActs } = await startAdmin();
+  const { proxy, post, remove, get, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const { instances } = proxy.app.store;
   const row = await instances.findByName('prod');
@@ -174,7 +174,7 @@ test('removes an instance that another version has written, and names what canno
   expect((await get('/instances/prod')).json.detail).toMatch(/ writes it \(region\): .* or remove it\.$/);
   expect((await remove('/instances/prod')).status).toBe(204);
   expect((await get('/instances/prod')).status).toBe(404);
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'instance.remove',
     changes: { api_key: { from: '(secret)', to: null } },
   });
@@ -224,7 +224,7 @@ test('rotates the key of an instance on Odoo 19, and calls keep working', async 
   const sandbox = closeAfterTest(await startSandbox({ version: 19 }));
   const { userId, apiKey } = sandbox.users.admin;
   const secrets = [apiKey];
-  const { proxy, post, listActs } = await startAdmin({ allow: [sandbox.url], secrets });
+  const { proxy, post, listAdminActions } = await startAdmin({ allow: [sandbox.url], secrets });
   const { url, db } = sandbox;
   await post('/instances', { ...KEY_ENDS, name: 'prod', url, db, user_id: userId, api_key: apiKey });
   const call = {
@@ -238,30 +238,30 @@ test('rotates the key of an instance on Odoo 19, and calls keep working', async 
   expect(rotated.json).toMatchObject({ key: { state: 'ok', failure: null } });
   expect(rotated.status).toBe(200);
   expect((await proxy.call(call)).json).toHaveProperty('result');
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'instance.rotate-key',
     target: 'instance prod',
     changes: { api_key: { from: '(secret)', to: '(secret)' } },
   });
 });
 
-test('explains why Odoo 18 cannot rotate a key, and records no act', async () => {
+test('explains why Odoo 18 cannot rotate a key, and records no action', async () => {
   const sandbox = closeAfterTest(await startSandbox({ version: 18 }));
   const { userId, apiKey } = sandbox.users.admin;
-  const { post, listActs } = await startAdmin({ allow: [sandbox.url], secrets: [apiKey] });
+  const { post, listAdminActions } = await startAdmin({ allow: [sandbox.url], secrets: [apiKey] });
   const { url, db } = sandbox;
   await post('/instances', { ...KEY_ENDS, name: 'prod', url, db, user_id: userId, api_key: apiKey });
   const { status, json } = await post('/instances/prod/rotate-key');
   expect(status).toBe(409);
   expect(json.detail).toMatch(/19/);
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });
 
 test('reseals nothing if all keys are sealed with the present master key', async () => {
-  const { post, listActs } = await startAdmin();
+  const { post, listAdminActions } = await startAdmin();
   await post('/instances', PROD);
   const resealed = await post('/vault/reseal');
   expect(resealed.status).toBe(200);
   expect(resealed.json).toEqual({ resealed: 0 });
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });

@@ -33,7 +33,7 @@ const ROWS = Array.from({ length: COUNT }, (_, index) => index);
 const listOf = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
 
 test.each(STORES)('%s: without `if-match`, all of them are made, and no member is lost', async (store) => {
-  const { id, get, patch, listActs } = await start(store);
+  const { id, get, patch, listAdminActions } = await start(store);
   const expires = '2999-01-01T00:00:00.000Z';
   const policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
   const choose = (index: number) =>
@@ -43,10 +43,10 @@ test.each(STORES)('%s: without `if-match`, all of them are made, and no member i
   const { json } = await get(`/keys/${id}`);
   expect(json).toMatchObject({ version: COUNT + 1, expires_at: expires, policy });
   expect(json.name).toMatch(/^Shop \d$/);
-  const acts = (await listActs()).filter(({ action }) => action === 'key.update');
-  const names = acts.flatMap(({ changes }) => ('name' in changes ? [changes.name] : []));
+  const actions = (await listAdminActions()).filter(({ action }) => action === 'key.update');
+  const names = actions.flatMap(({ changes }) => ('name' in changes ? [changes.name] : []));
   expect(names.map(({ to }) => to).toSorted()).toEqual([0, 1, 2, 4, 6, 7].map((index) => `Shop ${index}`));
-  // Each act names the value before its change.
+  // Each action names the value before its change.
   expect(names.map(({ from }) => from)).toEqual(['Shop', ...names.map(({ to }) => to).slice(0, -1)]);
 });
 

@@ -28,7 +28,7 @@ test('creates a key that works, and returns its text once', async () => {
 });
 
 test('names every fault of a policy and an expiry with its place, and creates nothing', async () => {
-  const { post, get, listActs } = await startAdmin();
+  const { post, get, listAdminActions } = await startAdmin();
   const policy = { instances: ['pr?d'], models: { 'res.*': ['read', 7] }, limit_maxx: 3 };
   const { status, json } = await post('/keys', { name: 'Shop', policy, expires_at: 'tomorrow' });
   expect(status).toBe(400);
@@ -39,7 +39,7 @@ test('names every fault of a policy and an expiry with its place, and creates no
     'policy.models["res.*"][1]',
   ]);
   expect((await get('/keys')).json.items).toHaveLength(1);
-  expect(await listActs()).toEqual([]);
+  expect(await listAdminActions()).toEqual([]);
 });
 
 test.each([
@@ -152,7 +152,7 @@ test('suggests the parameter that was probably meant', async () => {
 });
 
 test('changes only the given members, and records the change', async () => {
-  const { get, post, patch, listActs } = await startAdmin();
+  const { get, post, patch, listAdminActions } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
   expect(changed.status).toBe(200);
@@ -163,7 +163,7 @@ test('changes only the given members, and records the change', async () => {
     name: 'Shop 2',
     policy: null,
   });
-  expect(await listActs()).toEqual([
+  expect(await listAdminActions()).toEqual([
     expect.objectContaining({
       action: 'key.create',
       target: `key ${made.id}`,
@@ -194,7 +194,7 @@ describe('a publishable key', () => {
   };
 
   test('gets another publishable policy, and no other', async () => {
-    const { post, patch, get, listActs } = await startAdmin();
+    const { post, patch, get, listAdminActions } = await startAdmin();
     const { json: made } = await post('/keys', { name: 'Page', policy: PUBLISHABLE });
     const wider = { ...PUBLISHABLE, models: { ...PUBLISHABLE.models, 'product.template': ['read'] } };
     expect((await patch(`/keys/${made.id}`, { policy: wider, name: 'Shop page' })).json).toMatchObject({
@@ -214,7 +214,7 @@ describe('a publishable key', () => {
       { path: 'policy.read_only', message: expect.stringContaining('must be true') },
     ]);
     expect((await get(`/keys/${made.id}`)).json.policy).toEqual(wider);
-    expect(await listActs()).toHaveLength(2);
+    expect(await listAdminActions()).toHaveLength(2);
     const { json: next } = await post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 });
     expect(next.policy).toEqual(wider);
     expect((await patch(`/keys/${next.id}`, { policy: null })).status).toBe(400);
@@ -231,11 +231,11 @@ describe('a publishable key', () => {
 });
 
 test('a change to the same values is no change', async () => {
-  const { post, patch, listActs } = await startAdmin();
+  const { post, patch, listAdminActions } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
   const same = { name: 'Shop', policy: { models: POLICY.models, instances: POLICY.instances } };
   expect((await patch(`/keys/${made.id}`, same)).json.version).toBe(1);
-  expect(await listActs()).toHaveLength(1);
+  expect(await listAdminActions()).toHaveLength(1);
 });
 
 test('renames an expired key without checking its unchanged expiry', async () => {
@@ -250,7 +250,7 @@ test('renames an expired key without checking its unchanged expiry', async () =>
 });
 
 test('of several changes to the same version, makes one and refuses the others', async () => {
-  const { post, patch, get, listActs } = await startAdmin();
+  const { post, patch, get, listAdminActions } = await startAdmin();
   const { json: made, headers } = await post('/keys', { name: 'Shop' });
   const change = (name: string) =>
     patch(`/keys/${made.id}`, { name }, { headers: { 'if-match': String(headers.etag) } });
@@ -258,17 +258,17 @@ test('of several changes to the same version, makes one and refuses the others',
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   const winner = answers.find(({ status }) => status === 200);
   expect((await get(`/keys/${made.id}`)).json.name).toBe(winner?.json.name);
-  expect(await listActs()).toHaveLength(2);
+  expect(await listAdminActions()).toHaveLength(2);
 });
 
 test('makes every change if none names a version', async () => {
-  const { post, patch, get, listActs } = await startAdmin();
+  const { post, patch, get, listAdminActions } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const names = ['A', 'B', 'C', 'D'];
   const answers = await Promise.all(names.map((name) => patch(`/keys/${made.id}`, { name })));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   expect((await get(`/keys/${made.id}`)).json.version).toBe(5);
-  expect(await listActs()).toHaveLength(5);
+  expect(await listAdminActions()).toHaveLength(5);
 });
 
 test.each([
@@ -315,7 +315,7 @@ test.each([
 ])(
   'shows a stored policy that cannot be read (%s) as unreadable, with the reason',
   async (_, text, reason) => {
-    const { proxy, post, get, patch, listActs } = await startAdmin();
+    const { proxy, post, get, patch, listAdminActions } = await startAdmin();
     const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
     await proxy.app.store.keys.update(made.id, 1, { policy: text });
     const unreadable = { unreadable: expect.stringMatching(reason) };
@@ -326,12 +326,12 @@ test.each([
     expect((await patch(`/keys/${made.id}`, { policy })).status).toBe(400);
     const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
     expect(changed.json.policy).toEqual(POLICY);
-    expect((await listActs()).at(-1).changes).toEqual({ policy: { from: unreadable, to: POLICY } });
+    expect((await listAdminActions()).at(-1).changes).toEqual({ policy: { from: unreadable, to: POLICY } });
   },
 );
 
 test('revokes a key for ever, and only once', async () => {
-  const { proxy, post, patch, listActs } = await startAdmin();
+  const { proxy, post, patch, listAdminActions } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const revoked = await post(`/keys/${made.id}/revoke`);
   expect(revoked.status).toBe(200);
@@ -340,14 +340,14 @@ test('revokes a key for ever, and only once', async () => {
   expect((await post(`/keys/${made.id}/revoke`)).json).toEqual(revoked.json);
   expect((await post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 })).status).toBe(409);
   expect((await patch(`/keys/${made.id}`, { name: 'Gone' })).json.state).toBe('revoked');
-  const acts = await listActs();
-  expect(acts.map(({ action }) => action)).toEqual(['key.create', 'key.revoke', 'key.update']);
-  expect(acts[1].changes).toEqual({ state: { from: 'active', to: 'revoked' } });
+  const actions = await listAdminActions();
+  expect(actions.map(({ action }) => action)).toEqual(['key.create', 'key.revoke', 'key.update']);
+  expect(actions[1].changes).toEqual({ state: { from: 'active', to: 'revoked' } });
 });
 
 test('rotates a key: both keys work during the overlap, then only the new one', async () => {
   const clock = { now: 1_800_000_000_000 };
-  const { proxy, post, get, listActs } = await startAdmin({ clock: () => clock.now });
+  const { proxy, post, get, listAdminActions } = await startAdmin({ clock: () => clock.now });
   const { json: old } = await post('/keys', { name: 'Shop', policy: POLICY });
   const rotated = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 });
   expect(rotated.status).toBe(201);
@@ -357,8 +357,8 @@ test('rotates a key: both keys work during the overlap, then only the new one', 
   clock.now += 60_000;
   expect([await works(old.key), await works(rotated.json.key)]).toEqual([false, true]);
   const { json: ended } = await get(`/keys/${old.id}`);
-  const acts = await listActs();
-  expect(acts.at(-1)).toMatchObject({
+  const actions = await listAdminActions();
+  expect(actions.at(-1)).toMatchObject({
     action: 'key.rotate',
     target: `key ${old.id}`,
     changes: {
@@ -370,7 +370,7 @@ test('rotates a key: both keys work during the overlap, then only the new one', 
 
 test('refuses to rotate a key again while its successor is valid, and names the successor', async () => {
   const clock = { now: 1_800_000_000_000 };
-  const { post, get, listActs } = await startAdmin({ clock: () => clock.now });
+  const { post, get, listAdminActions } = await startAdmin({ clock: () => clock.now });
   const { json: old } = await post('/keys', { name: 'Shop' });
   const { json: first } = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 });
   const before = (await get(`/keys/${old.id}`)).json;
@@ -386,8 +386,8 @@ test('refuses to rotate a key again while its successor is valid, and names the 
   const { json: lost } = await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 });
   await post(`/keys/${lost.id}/revoke`);
   expect((await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
-  const acts = (await listActs()).filter(({ action }) => action === 'key.rotate');
-  expect(acts).toHaveLength(4);
+  const actions = (await listAdminActions()).filter(({ action }) => action === 'key.rotate');
+  expect(actions).toHaveLength(4);
 });
 
 test('rotates only the version of a key that `if-match` names', async () => {
@@ -404,7 +404,7 @@ test('rotates only the version of a key that `if-match` names', async () => {
   expect((await rotate('"2"')).status).toBe(201);
 });
 
-test('a rotation whose act cannot be recorded changes nothing', async () => {
+test('a rotation whose action cannot be recorded changes nothing', async () => {
   const { url, refuseAudit } = await openRefusingSqlite();
   const { proxy, post, get } = await startAdmin({ settings: { ...SETTINGS, 'store.url': url } });
   const { json: old } = await post('/keys', { name: 'Shop' });
@@ -420,10 +420,10 @@ test('a rotation whose act cannot be recorded changes nothing', async () => {
 test.each([-1, 1.5, 2_592_001, '60', undefined])(
   'refuses an overlap of %s seconds',
   async (overlap_seconds) => {
-    const { post, listActs } = await startAdmin();
+    const { post, listAdminActions } = await startAdmin();
     const { json: made } = await post('/keys', { name: 'Shop' });
     expect((await post(`/keys/${made.id}/rotate`, { overlap_seconds })).status).toBe(400);
-    expect(await listActs()).toHaveLength(1);
+    expect(await listAdminActions()).toHaveLength(1);
   },
 );
 

@@ -71,7 +71,9 @@ function listReferences(value: Json): string[] {
   );
 }
 
-/** Lists routes as `GET /keys/{id}` from Fastify's tree, without HEAD, which every GET has, and OPTIONS, for preflights. */
+/**
+ * Lists routes as `GET /keys/{id}` from Fastify's tree, without HEAD, which every GET has, and OPTIONS, for preflights.
+ */
 function listServed(tree: string): string[] {
   const parents: string[] = [];
   return tree

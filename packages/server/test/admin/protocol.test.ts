@@ -154,10 +154,10 @@ test('sends 100 Continue after it has authenticated the client', async () => {
 });
 
 test('uses the request id of the caller in the answer and in the audit', async () => {
-  const { post, listActs } = await startAdmin();
+  const { post, listAdminActions } = await startAdmin();
   const answer = await post('/keys', { name: 'Shop' }, { headers: { 'x-request-id': 'ticket-7' } });
   expect(answer.headers['x-request-id']).toBe('ticket-7');
-  expect((await listActs())[0].request_id).toBe('ticket-7');
+  expect((await listAdminActions())[0].request_id).toBe('ticket-7');
 });
 
 test.each([

@@ -1,4 +1,4 @@
-/** A command with --url whose answer is lost reports that the change may have been made, so that it is not made twice. */
+/** A command with --url whose answer is lost reports that the change may have happened, so that nobody repeats it. */
 import { expect, test } from 'vitest';
 import { openRemoteAdmin } from '../../src/cli/remote-admin.ts';
 import { closeAfterTest } from '../close-after-test.ts';

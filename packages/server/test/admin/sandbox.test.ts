@@ -18,7 +18,7 @@ async function start() {
 const READ = { id: 1, model_id: 'res.partner', action: 'search_count', params: [[]] };
 
 test('is started and stored as an instance that calls reach, and nothing else at its address', async () => {
-  const { proxy, get, post, listActs, sandbox } = await start();
+  const { proxy, get, post, listAdminActions, sandbox } = await start();
   expect((await get('/sandbox')).json).toEqual({ available: true });
   const { status, json } = await post('/sandbox');
   expect(status).toBe(201);
@@ -28,7 +28,7 @@ test('is started and stored as an instance that calls reach, and nothing else at
   const own = { url: sandbox.url, db: sandbox.db, user_id, api_key };
   const denied = await proxy.call({ ...READ, erp_instance: own });
   expect(denied.json.error.data.type).toBe('egress_denied');
-  expect((await listActs()).map(({ action, target }) => [action, target])).toEqual([
+  expect((await listAdminActions()).map(({ action, target }) => [action, target])).toEqual([
     ['instance.create', 'instance sandbox'],
   ]);
 });

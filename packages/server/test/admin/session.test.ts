@@ -52,10 +52,12 @@ test('ends a session after eight hours', async () => {
   expect(await ask()).toBe(401);
 });
 
-test('records acts of a session with the actor `session`', async () => {
-  const { cookie, post, listActs } = await login();
+test('records actions of a session with the actor `session`', async () => {
+  const { cookie, post, listAdminActions } = await login();
   await post('/keys', { name: 'Shop' }, { token: null, headers: { cookie, ...OWN_PAGE } });
-  expect(await listActs()).toEqual([expect.objectContaining({ actor: 'session', action: 'key.create' })]);
+  expect(await listAdminActions()).toEqual([
+    expect.objectContaining({ actor: 'session', action: 'key.create' }),
+  ]);
 });
 
 test.each([
@@ -181,9 +183,11 @@ test.each(['/session', '/keys'])(
 );
 
 test('takes the address of the client from a trusted reverse proxy', async () => {
-  const { post, listActs } = await startAdmin({ settings: { ...SETTINGS, 'http.trustProxy': '127.0.0.1' } });
+  const { post, listAdminActions } = await startAdmin({
+    settings: { ...SETTINGS, 'http.trustProxy': '127.0.0.1' },
+  });
   await post('/keys', { name: 'Shop' }, { headers: { 'x-forwarded-for': '203.0.113.7' } });
-  expect((await listActs())[0].address).toBe('203.0.113.7');
+  expect((await listAdminActions())[0].address).toBe('203.0.113.7');
 });
 
 describe('the audit', () => {

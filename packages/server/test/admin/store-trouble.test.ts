@@ -55,7 +55,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect([status, json.type]).toEqual([500, 'urn:erp-proxy:problem:outcome-unknown']);
     expect(json.detail).toMatch(/may have been made\. Look at the list of keys .* before you try again/);
     expect(headers).not.toHaveProperty('retry-after');
-    wire.mend();
+    wire.restore();
     await expect.poll(async () => (await get('/keys?name=Shop')).status).toBe(200);
     expect((await get('/keys?name=Shop')).json.items).toHaveLength(1);
     expect((await get('/audit?action=key.create')).json.items).toHaveLength(1);

@@ -103,10 +103,10 @@ test('lists are in pages, and by state', async () => {
   expect((await get('/approvals?cursor=eyJ4IjoxfQ')).status).toBe(400);
 });
 
-test('a decision is made once, and is one act in the audit', async () => {
-  const { post, ask, listActs, get } = await start();
+test('a decision is made once, and is one action in the audit', async () => {
+  const { post, ask, listAdminActions, get } = await start();
   const [first, second] = [await ask(1), await ask(2)];
-  const before = (await listActs()).length;
+  const before = (await listAdminActions()).length;
   const clicks = await Promise.all(Array.from({ length: 8 }, () => post(`/approvals/${first}/approve`)));
   for (const { status, json } of clicks) expect([status, json.state]).toEqual([200, 'approved']);
   expect(new Set(clicks.map(({ json }) => json.expires_at)).size).toBe(1);
@@ -122,15 +122,15 @@ test('a decision is made once, and is one act in the audit', async () => {
   expect(decisions.filter(({ status }) => status === 200).every(({ json }) => json.state === state)).toBe(
     true,
   );
-  const acts = (await listActs()).slice(before);
-  expect(acts).toHaveLength(2);
-  expect(acts[0]).toMatchObject({
+  const actions = (await listAdminActions()).slice(before);
+  expect(actions).toHaveLength(2);
+  expect(actions[0]).toMatchObject({
     actor: 'token',
     action: 'approval.approve',
     target: `approval ${first}`,
     changes: { state: { from: 'pending', to: 'approved' } },
   });
-  expect(acts[1].target).toBe(`approval ${second}`);
+  expect(actions[1].target).toBe(`approval ${second}`);
   const missing = '0'.repeat(24);
   for (const path of [`/approvals/${missing}/approve`, '/approvals/x%00y/approve']) {
     expect((await post(path)).status).toBe(404);
@@ -179,9 +179,9 @@ test('the audit has who asked, who decided and who ran the call, and no values; 
   for (const record of records) {
     expect(record).toMatchObject({ key_id: keyId, approval: id, action: 'button_draft' });
   }
-  const acts = (await get('/audit?kind=admin&action=approval.approve')).json.items;
-  expect(acts).toHaveLength(1);
-  const texts = JSON.stringify([json, acts, proxy.log]);
+  const actions = (await get('/audit?kind=admin&action=approval.approve')).json.items;
+  expect(actions).toHaveLength(1);
+  const texts = JSON.stringify([json, actions, proxy.log]);
   for (const secret of [VALUE, ODOO_KEY]) expect(texts).not.toContain(secret);
   expect(proxy.log.filter(({ approval }) => approval === id)).toHaveLength(3);
 });

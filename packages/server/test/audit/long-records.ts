@@ -1,12 +1,12 @@
-/** Makes an audit of acts on keys with long policies. */
+/** Makes an audit of actions on keys with long policies. */
 import { expect } from 'vitest';
-import { makeAct } from '../../src/audit/audit.fixture.ts';
+import { makeAdminAction } from '../../src/audit/audit.fixture.ts';
 import { type Audit, createAudit } from '../../src/audit/audit.ts';
 import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
-/** The number of acts. */
-export const ACTS = 500;
+/** The number of actions. */
+export const ACTIONS = 500;
 
 export async function openLongRecords(): Promise<Audit> {
   const store = openMemoryStore();
@@ -24,7 +24,7 @@ export async function openLongRecords(): Promise<Audit> {
     instances: ['prod'],
     models: Object.fromEntries(names.map((name) => [name, ['read', 'search_read']])),
   };
-  const act = makeAct({ action: 'key.create', changes: { policy: { from: null, to: policy } } });
-  for (let acts = 0; acts < ACTS; acts++) await audit.recordAct(act);
+  const action = makeAdminAction({ action: 'key.create', changes: { policy: { from: null, to: policy } } });
+  for (let actions = 0; actions < ACTIONS; actions++) await audit.recordAdminAction(action);
   return audit;
 }

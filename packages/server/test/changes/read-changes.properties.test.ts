@@ -61,10 +61,10 @@ class World {
     }
     for (const open of [...this.#open])
       if (this.nowMs - open.startedMs > (OVERLAP_SECONDS - 1) * 1000) this.#end(open);
-    const act = this.pick(10);
-    if (act < 3 && this.#open.length < 6)
+    const choice = this.pick(10);
+    if (choice < 3 && this.#open.length < 6)
       this.#open.push({ transaction: this.#sandbox.begin(), startedMs: this.nowMs });
-    else if (act < 8) this.#change();
+    else if (choice < 8) this.#change();
     else this.#end(this.#open[this.pick(this.#open.length)]);
   }
 
@@ -89,22 +89,22 @@ class World {
     const transaction = open?.transaction ?? this.#sandbox.begin();
     const name = `Version ${++this.#writes}`;
     const id = this.#ids[this.pick(this.#ids.length)];
-    const act = this.pick(10);
+    const choice = this.pick(10);
     try {
-      if (id === undefined || act < 3) {
-        if (id !== undefined && act === 1) this.#parents.add(id);
-        const count = act === 0 ? 1 + this.pick(30) : 1;
+      if (id === undefined || choice < 3) {
+        if (id !== undefined && choice === 1) this.#parents.add(id);
+        const count = choice === 0 ? 1 + this.pick(30) : 1;
         for (let at = 0; at < count; at++)
           this.#ids.push(
             transaction.create('res.partner', {
               name: `${name}.${at}`,
               ref: 'in',
               // A name of the parent is part of a stored field of its children.
-              ...(id !== undefined && act === 1 && { parent_id: id }),
+              ...(id !== undefined && choice === 1 && { parent_id: id }),
             }),
           );
-      } else if (act < 8) transaction.write('res.partner', id, { name, ref: act < 6 ? 'in' : 'out' });
-      else if (act === 8) transaction.write('res.partner', id, { name, active: this.pick(2) === 0 });
+      } else if (choice < 8) transaction.write('res.partner', id, { name, ref: choice < 6 ? 'in' : 'out' });
+      else if (choice === 8) transaction.write('res.partner', id, { name, active: this.pick(2) === 0 });
       // Deleting a parent clears the field of its children without a new time. No caller can notice that, so parents
       // are kept.
       else if (!this.#parents.has(id)) transaction.unlink('res.partner', id);

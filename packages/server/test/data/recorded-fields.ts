@@ -13,7 +13,7 @@ export type RecordedModels = Map<string, Map<string, RecordedField>>;
 
 export const RECORDED_VERSIONS = ['16.0', '18.0', '19.0'];
 
-/** Each line is a model with its fields: `name|type|relation|related|computed|depends`, without empty parts at the end. */
+/** Each line is a model with its fields. Parts at the end of `name|type|relation|related|computed|depends` may lack. */
 export function readRecordedModels(version: string): RecordedModels {
   const text = readFileSync(new URL(`fields-${version}.txt`, import.meta.url), 'utf8');
   return new Map(

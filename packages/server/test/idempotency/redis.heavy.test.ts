@@ -22,7 +22,7 @@ const REFUSED = {
   json: { error: { code: -32013, data: { outcome: 'not_sent', retryable: true } } },
 };
 
-type Act = () => unknown;
+type Run = () => unknown;
 type ProxyAnswer = Awaited<ReturnType<RunningProxy['call']>>;
 
 /** Skipped if there is no redis-server to start. */
@@ -73,10 +73,10 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
     expect(row).not.toMatch(/order 17|jsonrpc|result/);
   });
 
-  test.each<[string, Act, Act]>([
-    ['is away', () => wire.cut(), () => wire.mend()],
-    ['does not answer', () => wire.freeze(), () => wire.mend()],
-    ['answers after 300 ms', () => wire.delay(300), () => wire.mend()],
+  test.each<[string, Run, Run]>([
+    ['is away', () => wire.cut(), () => wire.restore()],
+    ['does not answer', () => wire.freeze(), () => wire.restore()],
+    ['answers after 300 ms', () => wire.delay(300), () => wire.restore()],
     [
       'is full',
       () => redis.command('CONFIG', 'SET', 'maxmemory', '1'),
@@ -89,12 +89,12 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
     ],
   ])(
     'a call with a key is not sent while Redis %s, other calls are, and then it runs once',
-    async (_, harm, mend) => {
+    async (_, harm, restore) => {
       await harm();
       for (let time = 0; time < 3; time++) expect(await send('a')).toMatchObject(REFUSED);
       expect(upstream.requests).toHaveLength(0);
       expect((await proxy.call(create())).status, 'without a key').toBe(200);
-      await mend();
+      await restore();
       await expect.poll(isAway).toBe(false);
       // The proxy releases claims that Redis stored although it could not answer.
       await expect.poll(async () => (await send('a')).json.result).toBe(2);
@@ -104,20 +104,20 @@ describe.skipIf(!HAS_SERVER)('on a separate Redis', () => {
     },
   );
 
-  test.each<[string, Act, Act]>([
-    ['goes away', () => wire.cut(), () => wire.mend()],
-    ['begins to answer after 300 ms', () => wire.delay(300), () => wire.mend()],
+  test.each<[string, Run, Run]>([
+    ['goes away', () => wire.cut(), () => wire.restore()],
+    ['begins to answer after 300 ms', () => wire.delay(300), () => wire.restore()],
     [
       'becomes full',
       () => redis.command('CONFIG', 'SET', 'maxmemory', '1'),
       () => redis.command('CONFIG', 'SET', 'maxmemory', '0'),
     ],
-  ])('a caller gets its answer although Redis %s, and nothing runs twice', async (_, harm, mend) => {
+  ])('a caller gets its answer although Redis %s, and nothing runs twice', async (_, harm, restore) => {
     meanwhile = async () => harm();
     const headers = { 'idempotency-key': 'a', 'x-request-timeout': '3' };
     const first = await repeatRefused(() => proxy.call(create(), headers));
     expect(first).toMatchObject({ status: 200, json: { result: 1 } });
-    await mend();
+    await restore();
     await expect.poll(isAway).toBe(false);
     // A slow Redis may still have stored the answer.
     await expect

@@ -3,6 +3,7 @@
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { expect, test } from 'vitest';
+import { toCodeMembers } from '../../src/instances/member-names.ts';
 import { readInput } from '../../src/instances/members.ts';
 import type { InstanceRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
@@ -15,15 +16,18 @@ const OTHER_KEY = '5a17b0c5ad0e4444444444444444444444444444';
 const REVOKE: Question = { model: 'res.users.apikeys', method: 'revoke', keyword: { key: OTHER_KEY } };
 
 const RECORD: InstanceRecord = {
-  ...readInput({
-    name: 'prod',
-    url: 'https://erp.example.com',
-    db: 'prod',
-    user_id: 2,
-    api_key: KEY,
-    allow_private: true,
-    rotate_key: true,
-  }),
+  name: 'prod',
+  ...toCodeMembers(
+    readInput({
+      name: 'prod',
+      url: 'https://erp.example.com',
+      db: 'prod',
+      user_id: 2,
+      api_key: KEY,
+      allow_private: true,
+      rotate_key: true,
+    }),
+  ),
   id: 'id',
   key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
   createdAt: 0,
@@ -73,7 +77,7 @@ test.each<[string, Script, RegExp]>([
 });
 
 test('a server that does not answer is given up after the time limit of the instance', async () => {
-  const { answer } = await askUpstream(() => {}, { timeout_ms: 50 });
+  const { answer } = await askUpstream(() => {}, { timeoutMs: 50 });
   expect(answer.kind).toBe('unanswered');
 });
 
@@ -101,7 +105,7 @@ test('a method that returns nothing has the value null', async () => {
 
 test('an address that neither the policy nor the instance allows is not reached', async () => {
   const { answer, paths } = await askUpstream((socket) => answerLikeOdoo(socket, printResult('true')), {
-    allow_private: false,
+    allowPrivate: false,
   });
   expect(answer.kind).toBe('unanswered');
   expect(paths).toEqual([]);

@@ -134,7 +134,7 @@ export async function startHarness({
         leases: store.leases,
         owner: 'one',
         clock,
-        describeAct: (act) => makeBatch({ at: now, record: JSON.stringify(act) }),
+        describeAction: (action) => makeBatch({ at: now, record: JSON.stringify(action) }),
         onEvent: (event) => events.push(event),
         onError,
         storesFailures: true,

@@ -420,7 +420,7 @@ describe('a change by the operator during a rotation takes precedence', () => {
       const keys = await harness.ask(record, apiKey, {
         model: 'res.users.apikeys',
         method: 'search_count',
-        keyword: { domain: [['user_id', '=', record.user_id]] },
+        keyword: { domain: [['user_id', '=', record.userId]] },
       });
       expect(keys).toEqual({ kind: 'result', value: 1 });
     },
@@ -454,7 +454,7 @@ describe('an instance that is removed, and added again with another server durin
   async function checkWith(ask: AskOdoo): Promise<unknown> {
     const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
     await harness.openRotation({ ask }).checkAll();
-    const domain = [['user_id', '=', record.user_id]];
+    const domain = [['user_id', '=', record.userId]];
     const question = { model: 'res.users.apikeys', method: 'search_count', keyword: { domain } };
     const answer = await harness.ask(record, apiKey, question);
     return answer.kind === 'result' ? answer.value : answer;

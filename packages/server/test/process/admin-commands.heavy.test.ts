@@ -321,10 +321,10 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     }
   });
 
-  test('every act is in the audit, which can be listed, exported and verified', async () => {
+  test('every action is in the audit, which can be listed, exported and verified', async () => {
     await addInstance();
     const { id } = await runJson('keys', 'create', '--name', '=shop');
-    const [act] = await runJson(
+    const [action] = await runJson(
       'audit',
       'list',
       '--kind',
@@ -334,7 +334,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
       '--since',
       '5m',
     );
-    expect(act).toMatchObject({
+    expect(action).toMatchObject({
       target: `key ${id}`,
       actor: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token',
     });

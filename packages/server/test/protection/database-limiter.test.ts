@@ -219,7 +219,7 @@ describe('the breaker', () => {
       });
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
       expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'open', running: 0 }]);
-      await proxy.mend();
+      await proxy.restore();
       nowMs += 60_000;
       expect((await call(one)).json).toMatchObject({ result: true });
       expect((await call(other)).json).toMatchObject({ result: true });
@@ -239,7 +239,7 @@ describe('the breaker', () => {
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
-  /** Starts a proxy, and an address at which no server listens until `mend`. */
+  /** Starts a proxy, and an address at which no server listens until `restore`. */
   async function startDown(nowMs: () => number, settings: Record<string, string>) {
     const placeholder = await startUpstream(answerTrue);
     const { port } = new URL(placeholder.url);
@@ -247,12 +247,12 @@ describe('the breaker', () => {
     const target = `http://127.0.0.1:${port}`;
     const proxy = await startProxy({ allow: [target], nowMs, settings });
     open.push(proxy);
-    let mended: ScriptedUpstream | null = null;
-    const mend = async () => {
-      mended = await startUpstream(answerTrue, Number(port));
-      open.push(mended);
+    let restored: ScriptedUpstream | null = null;
+    const restore = async () => {
+      restored = await startUpstream(answerTrue, Number(port));
+      open.push(restored);
     };
-    return { proxy: Object.assign(proxy, { target, mend }) };
+    return { proxy: Object.assign(proxy, { target, restore }) };
   }
 });
 

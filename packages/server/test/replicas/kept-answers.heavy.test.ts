@@ -120,7 +120,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     expect(await ask(one)).toBeGreaterThan(before);
     expect((await one.call(write())).status).toBe(200);
     const last = await ask(two);
-    wire.mend();
+    wire.restore();
     await expect.poll(() => isBack(one)).toBe(true);
     await expect.poll(() => isBack(two)).toBe(true);
     expect(await ask(two)).toBeGreaterThan(last);

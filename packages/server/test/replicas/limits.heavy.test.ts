@@ -72,7 +72,7 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
     // Each proxy allows its share of 4 calls. The log contains the reason.
     expect((await callEach()).map(({ status }) => status)).toEqual([400, 400]);
     expect(countTimesAway(proxies.slice(0, 1))).toBe(timesAway + 1);
-    wire.mend();
+    wire.restore();
     await expect.poll(() => readReadiness()).toMatchObject({ checks: { redis: 'ok' } });
   });
 });

@@ -339,7 +339,7 @@ export function describeSharedApprovals(use: () => [ApprovalStore, ApprovalStore
   });
 }
 
-/** A decision on the row `a`, for tests of acts. */
+/** A decision on the row `a`, for tests of audit records. */
 export const APPROVE: ApprovalDecision = approve();
 
 export function buildRequest(changes: Partial<ApprovalRequest> = {}): ApprovalRequest {

@@ -42,7 +42,7 @@ export function describeStore({ name, open, shared }: SuiteStore): void {
   describeOpenedStore(name, open);
   if (shared === undefined) return;
   describeSharedStore(name, open);
-  describeRefusedActs(name, open, shared.refuseAudit);
+  describeRefusedAuditRecords(name, open, shared.refuseAudit);
 }
 
 function describeOpenedStore(name: string, open: () => Store | Promise<Store>): void {
@@ -57,7 +57,7 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
     describe('keys', () => describeKeys(() => store.keys));
     describe('instances', () => describeInstances(() => store.instances));
     describe('audit', () => describeAudit(() => store.audit));
-    describe('acts', () => describeActs(() => store));
+    describe('audit records', () => describeAuditRecords(() => store));
     describe('rotations of keys', () => describeRotations(() => store));
     describe('idempotency', () => {
       describeIdempotency(() => store.idempotency);
@@ -769,7 +769,7 @@ function describeDeniedSubjects(use: () => Store): void {
   });
 }
 
-type Run = (store: Store, act: AuditBatch) => unknown | Promise<unknown>;
+type Run = (store: Store, auditBatch: AuditBatch) => unknown | Promise<unknown>;
 
 const PING = {
   id: 'p2',
@@ -805,18 +805,34 @@ async function insertDelivered({ subscriptions }: Store): Promise<void> {
   await subscriptions.logDelivery('s', { ...PING, id: 'p' }, 1);
 }
 
-function subscriptionActs(version: number, delivery: string, outcome: string): [string, Run, unknown][] {
+function subscriptionChanges(version: number, delivery: string, outcome: string): [string, Run, unknown][] {
   const paused = { state: 'paused', reason: 'r', now: 1 } as const;
   const next = { body: '{}', restarts: false };
   return [
-    ['subscriptions.replace', (all, act) => all.subscriptions.replace('s', version, next, act), outcome],
-    ['subscriptions.setState', (all, act) => all.subscriptions.setState('s', version, paused, act), outcome],
-    ['subscriptions.remove', (all, act) => all.subscriptions.remove('s', version, act), outcome],
-    ['subscriptions.replay', (all, act) => all.subscriptions.replay('s', delivery, 9, act), outcome],
+    [
+      'subscriptions.replace',
+      (all, auditBatch) => all.subscriptions.replace('s', version, next, auditBatch),
+      outcome,
+    ],
+    [
+      'subscriptions.setState',
+      (all, auditBatch) => all.subscriptions.setState('s', version, paused, auditBatch),
+      outcome,
+    ],
+    [
+      'subscriptions.remove',
+      (all, auditBatch) => all.subscriptions.remove('s', version, auditBatch),
+      outcome,
+    ],
+    [
+      'subscriptions.replay',
+      (all, auditBatch) => all.subscriptions.replay('s', delivery, 9, auditBatch),
+      outcome,
+    ],
   ];
 }
 
-function describeActs(use: () => Store): void {
+function describeAuditRecords(use: () => Store): void {
   let store: Store;
 
   beforeEach(async () => {
@@ -832,67 +848,100 @@ function describeActs(use: () => Store): void {
   const rotation = { now: 5, expiresAt: 9, successor };
   const next = { masterKeyId: 'm2', body: '{}' };
   const done: [string, Run, unknown][] = [
-    ['keys.insert', ({ keys }, act) => keys.insert(buildKey({ id: 'b' }), act), undefined],
-    ['keys.update', ({ keys }, act) => keys.update('a', 1, { name: 'other' }, act), 'done'],
-    ['keys.revoke', ({ keys }, act) => keys.revoke('a', 5, act), true],
-    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 1, rotation, act), 'done'],
-    ['instances.insert', ({ instances }, act) => instances.insert(buildInstance({ name: 'b' }), act), 'done'],
-    ['instances.replace', ({ instances }, act) => instances.replace('i', 1, next, act), 'done'],
-    ['instances.remove', ({ instances }, act) => instances.remove('i', 1, act), 'done'],
-    ['approvals.decide', ({ approvals }, act) => approvals.decide('a', APPROVE, act), 'done'],
-    ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/b', deniedAt: 1 }, act), true],
-    ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/a', act), true],
-    ...subscriptionActs(1, 'm', 'done'),
+    ['keys.insert', ({ keys }, auditBatch) => keys.insert(buildKey({ id: 'b' }), auditBatch), undefined],
+    ['keys.update', ({ keys }, auditBatch) => keys.update('a', 1, { name: 'other' }, auditBatch), 'done'],
+    ['keys.revoke', ({ keys }, auditBatch) => keys.revoke('a', 5, auditBatch), true],
+    ['keys.rotate', ({ keys }, auditBatch) => keys.rotate('a', 1, rotation, auditBatch), 'done'],
     [
-      'subscriptions.insert',
-      (all, act) => all.subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, act),
+      'instances.insert',
+      ({ instances }, auditBatch) => instances.insert(buildInstance({ name: 'b' }), auditBatch),
       'done',
     ],
-    ['subscriptions.replaySince', (all, act) => all.subscriptions.replaySince('s', 0, 9, act), 1],
-    ['subscriptions.logDelivery', (all, act) => all.subscriptions.logDelivery('s', PING, 9, act), undefined],
-  ];
-  const undone: [string, Run, unknown][] = [
-    ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
-    ['keys.revoke', ({ keys }, act) => keys.revoke('missing', 5, act), false],
-    ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act), false],
-    ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/b', act), false],
-    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 2, rotation, act), 'conflict'],
-    ...subscriptionActs(2, 'p', 'conflict'),
+    ['instances.replace', ({ instances }, auditBatch) => instances.replace('i', 1, next, auditBatch), 'done'],
+    ['instances.remove', ({ instances }, auditBatch) => instances.remove('i', 1, auditBatch), 'done'],
+    ['approvals.decide', ({ approvals }, auditBatch) => approvals.decide('a', APPROVE, auditBatch), 'done'],
+    [
+      'deniedSubjects.deny',
+      (all, auditBatch) => all.deniedSubjects.deny({ id: 'corp/b', deniedAt: 1 }, auditBatch),
+      true,
+    ],
+    ['deniedSubjects.allow', (all, auditBatch) => all.deniedSubjects.allow('corp/a', auditBatch), true],
+    ...subscriptionChanges(1, 'm', 'done'),
     [
       'subscriptions.insert',
-      (all, act) => all.subscriptions.insert(buildSubscription({ id: 't' }), 9, act),
+      (all, auditBatch) =>
+        all.subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, auditBatch),
+      'done',
+    ],
+    [
+      'subscriptions.replaySince',
+      (all, auditBatch) => all.subscriptions.replaySince('s', 0, 9, auditBatch),
+      1,
+    ],
+    [
+      'subscriptions.logDelivery',
+      (all, auditBatch) => all.subscriptions.logDelivery('s', PING, 9, auditBatch),
+      undefined,
+    ],
+  ];
+  const undone: [string, Run, unknown][] = [
+    ['keys.update', ({ keys }, auditBatch) => keys.update('a', 2, { name: 'other' }, auditBatch), 'conflict'],
+    ['keys.revoke', ({ keys }, auditBatch) => keys.revoke('missing', 5, auditBatch), false],
+    [
+      'deniedSubjects.deny',
+      (all, auditBatch) => all.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, auditBatch),
+      false,
+    ],
+    ['deniedSubjects.allow', (all, auditBatch) => all.deniedSubjects.allow('corp/b', auditBatch), false],
+    ['keys.rotate', ({ keys }, auditBatch) => keys.rotate('a', 2, rotation, auditBatch), 'conflict'],
+    ...subscriptionChanges(2, 'p', 'conflict'),
+    [
+      'subscriptions.insert',
+      (all, auditBatch) => all.subscriptions.insert(buildSubscription({ id: 't' }), 9, auditBatch),
       'conflict',
     ],
     [
       'instances.insert',
-      ({ instances }, act) => instances.insert(buildInstance({ id: 'j', name: 'prod' }), act),
+      ({ instances }, auditBatch) => instances.insert(buildInstance({ id: 'j', name: 'prod' }), auditBatch),
       'conflict',
     ],
-    ['instances.replace', ({ instances }, act) => instances.replace('i', 2, next, act), 'conflict'],
-    ['instances.remove', ({ instances }, act) => instances.remove('missing', 1, act), 'missing'],
-    ['approvals.decide', ({ approvals }, act) => approvals.decide('missing', APPROVE, act), 'missing'],
+    [
+      'instances.replace',
+      ({ instances }, auditBatch) => instances.replace('i', 2, next, auditBatch),
+      'conflict',
+    ],
+    [
+      'instances.remove',
+      ({ instances }, auditBatch) => instances.remove('missing', 1, auditBatch),
+      'missing',
+    ],
+    [
+      'approvals.decide',
+      ({ approvals }, auditBatch) => approvals.decide('missing', APPROVE, auditBatch),
+      'missing',
+    ],
     [
       'approvals.decide too late',
-      ({ approvals }, act) => approvals.decide('a', { ...APPROVE, now: 2000 }, act),
+      ({ approvals }, auditBatch) => approvals.decide('a', { ...APPROVE, now: 2000 }, auditBatch),
       'conflict',
     ],
   ];
 
-  test.each(done)('%s appends its act', async (_, run, outcome) => {
-    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+  test.each(done)('%s appends its audit record', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"n":1}' }))).toBe(outcome);
     const rows = await store.audit.readAfter(0, 10);
-    expect(rows.map((row) => row.record)).toEqual(['{"act":1}']);
+    expect(rows.map((row) => row.record)).toEqual(['{"n":1}']);
     expectChain(rows);
   });
 
-  test.each(undone)('%s appends no act if it changes nothing', async (_, run, outcome) => {
-    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+  test.each(undone)('%s appends no auditBatch if it changes nothing', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"n":1}' }))).toBe(outcome);
     expect(await store.audit.readAfter(0, 10)).toEqual([]);
   });
 
-  test('revoking a revoked key appends no second act', async () => {
-    await store.keys.revoke('a', 5, makeBatch({ at: 1, record: '{"act":1}' }));
-    expect(await store.keys.revoke('a', 6, makeBatch({ at: 1, record: '{"act":2}' }))).toBe(true);
+  test('revoking a revoked key appends no second audit record', async () => {
+    await store.keys.revoke('a', 5, makeBatch({ at: 1, record: '{"n":1}' }));
+    expect(await store.keys.revoke('a', 6, makeBatch({ at: 1, record: '{"n":2}' }))).toBe(true);
     expect(await store.audit.readAfter(0, 10)).toHaveLength(1);
   });
 
@@ -989,21 +1038,21 @@ function describeRotations(use: () => Store): void {
     expect(results.filter((result) => typeof result === 'object')).toHaveLength(3);
   });
 
-  test('append no act if they are refused', async () => {
-    const act = () => makeBatch({ at: 1, record: '{"act":1}' });
+  test('append no auditBatch if they are refused', async () => {
+    const auditBatch = () => makeBatch({ at: 1, record: '{"n":1}' });
     const successors = [build('c'), build('d')];
     for (const successor of successors)
-      await use().keys.rotate('a', 1, { now: 5, expiresAt: 20, successor }, act());
+      await use().keys.rotate('a', 1, { now: 5, expiresAt: 20, successor }, auditBatch());
     expect(await use().audit.readAfter(0, 10)).toHaveLength(1);
   });
 }
 
-function describeRefusedActs(
+function describeRefusedAuditRecords(
   name: string,
   open: () => Store | Promise<Store>,
   refuseAudit: () => unknown | Promise<unknown>,
 ): void {
-  test(`${name} store: a change is not made if the audit refuses its act`, async () => {
+  test(`${name} store: a change is not made if the audit refuses its auditBatch`, async () => {
     const store = await open();
     const { keys, instances, approvals, subscriptions } = store;
     await keys.insert(buildKey({ id: 'a' }));
@@ -1019,26 +1068,26 @@ function describeRefusedActs(
     ];
     const before = await readAll();
     await refuseAudit();
-    const act = () => makeBatch({ at: 1, record: '{}' });
+    const auditBatch = () => makeBatch({ at: 1, record: '{}' });
     const successor = buildKey({ id: 'c', replaces: 'a' });
     const changes: (() => unknown | Promise<unknown>)[] = [
-      () => keys.insert(buildKey({ id: 'b' }), act()),
-      () => keys.update('a', 1, { name: 'other' }, act()),
-      () => keys.revoke('a', 5, act()),
-      () => keys.rotate('a', 1, { now: 5, expiresAt: 9, successor }, act()),
-      () => instances.insert(buildInstance({ name: 'b' }), act()),
-      () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, act()),
-      () => instances.remove('i', 1, act()),
-      () => approvals.decide('a', APPROVE, act()),
-      () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act()),
-      () => subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, act()),
-      ...subscriptionActs(1, 'm', 'done').map(
+      () => keys.insert(buildKey({ id: 'b' }), auditBatch()),
+      () => keys.update('a', 1, { name: 'other' }, auditBatch()),
+      () => keys.revoke('a', 5, auditBatch()),
+      () => keys.rotate('a', 1, { now: 5, expiresAt: 9, successor }, auditBatch()),
+      () => instances.insert(buildInstance({ name: 'b' }), auditBatch()),
+      () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, auditBatch()),
+      () => instances.remove('i', 1, auditBatch()),
+      () => approvals.decide('a', APPROVE, auditBatch()),
+      () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, auditBatch()),
+      () => subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, auditBatch()),
+      ...subscriptionChanges(1, 'm', 'done').map(
         ([, run]) =>
           () =>
-            run(store, act()),
+            run(store, auditBatch()),
       ),
-      () => subscriptions.replaySince('s', 0, 9, act()),
-      () => subscriptions.logDelivery('s', PING, 9, act()),
+      () => subscriptions.replaySince('s', 0, 9, auditBatch()),
+      () => subscriptions.logDelivery('s', PING, 9, auditBatch()),
     ];
     for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
     expect(await readAll()).toEqual(before);
@@ -1132,10 +1181,10 @@ async function expectNotified(
   notified: (StoreChange | null)[],
   kind: StoreChange['kind'],
   id: string,
-  act: () => unknown | Promise<unknown>,
+  run: () => unknown | Promise<unknown>,
 ): Promise<void> {
   notified.length = 0;
-  await act();
+  await run();
   await expect
     .poll(() => notified.some((change) => change === null || (change.kind === kind && change.id === id)))
     .toBe(true);

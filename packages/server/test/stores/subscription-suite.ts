@@ -168,11 +168,11 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   });
 
   test('notes why changes cannot be read, until they can', async () => {
-    await store.noteReadings([{ id: 's', problem: 'There is no instance.', at: 2000 }]);
+    await store.saveReadingOutcomes([{ id: 's', problem: 'There is no instance.', at: 2000 }]);
     expect(await find()).toMatchObject({ problem: 'There is no instance.', readAt: 2000, version: 1 });
     await commit(3000);
     expect(await find()).toMatchObject({ problem: null, readAt: 3000 });
-    await store.noteReadings([
+    await store.saveReadingOutcomes([
       { id: 's', problem: null, at: 4000 },
       { id: 'missing', problem: null, at: 4000 },
     ]);
@@ -503,8 +503,8 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
         let now = 1_000_000;
         let claimed: DeliveryBatch | undefined;
         let name = '';
-        const both = async (act: (each: SubscriptionStore) => unknown) => {
-          const [one, other] = await Promise.all(stores.map(async (each) => act(each)));
+        const both = async (run: (each: SubscriptionStore) => unknown) => {
+          const [one, other] = await Promise.all(stores.map(async (each) => run(each)));
           expect(withoutSeq(one)).toEqual(withoutSeq(other));
           return one;
         };

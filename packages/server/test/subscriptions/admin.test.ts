@@ -78,7 +78,7 @@ test('creates, shows, changes, pauses, resumes and removes', async () => {
 });
 
 test('removes one that another version has written, and lists the others', async () => {
-  const { proxy, post, get, ask, input, listActs } = await startApi();
+  const { proxy, post, get, ask, input, listAdminActions } = await startApi();
   for (const name of ['a', 'b', 'c']) await post('/subscriptions', { ...input, name });
   const { subscriptions } = proxy.app.store;
   const row = await subscriptions.findByName('b');
@@ -90,7 +90,7 @@ test('removes one that another version has written, and lists the others', async
   expect((await get('/subscriptions/b')).json.detail).toMatch(/ writes it \(headers\): .* or remove it\.$/);
   expect((await ask('DELETE', '/subscriptions/b')).status).toBe(204);
   expect((await get('/subscriptions/b')).status).toBe(404);
-  expect((await listActs()).at(-1)).toMatchObject({
+  expect((await listAdminActions()).at(-1)).toMatchObject({
     action: 'subscription.remove',
     changes: { secret: { from: '(secret)', to: null } },
   });
@@ -212,9 +212,9 @@ test('secrets are in no list, log, audit or metric', async () => {
     for (const secret of secrets) expect(text).not.toContain(secret.slice('whsec_'.length));
   // The query of an address may be a secret of the receiver: only administrators see it, and no log or audit keeps it.
   for (const text of [texts[3], texts[4]]) expect(text).not.toContain('secret-of-the-receiver');
-  const acts = (await get('/audit?kind=admin')).json.items.map(({ action }: { action: string }) => action);
+  const actions = (await get('/audit?kind=admin')).json.items.map(({ action }: { action: string }) => action);
   // A login is recorded some time later.
-  expect(acts.filter((action: string) => !action.startsWith('login.'))).toEqual([
+  expect(actions.filter((action: string) => !action.startsWith('login.'))).toEqual([
     'subscription.update',
     'subscription.rotate-secret',
     'subscription.ping',

@@ -29,7 +29,7 @@ async function prepare() {
 
 test('by the admin API, and records it', async () => {
   const { settings, statusAt } = await prepare();
-  const { ask, listActs, proxy } = await startAdmin({ settings });
+  const { ask, listAdminActions, proxy } = await startAdmin({ settings });
   expect(await statusAt(proxy.url)).toBe(400);
   const denied = await ask('POST', '/denied-subjects', { body: { id: 'corp/ada' } });
   expect([denied.status, denied.json]).toEqual([200, { id: 'corp/ada', denied_at: expect.any(String) }]);
@@ -39,7 +39,7 @@ test('by the admin API, and records it', async () => {
   expect((await ask('DELETE', '/denied-subjects/corp%2Fada')).status).toBe(204);
   expect(await statusAt(proxy.url)).toBe(400);
   expect((await ask('DELETE', '/denied-subjects/corp%2Fada')).status).toBe(404);
-  expect((await listActs()).map(({ action, target }) => [action, target])).toEqual([
+  expect((await listAdminActions()).map(({ action, target }) => [action, target])).toEqual([
     ['subject.deny', 'subject corp/ada'],
     ['subject.allow', 'subject corp/ada'],
   ]);

@@ -198,8 +198,8 @@ async function settle(): Promise<void> {
   await passTurns(20);
 }
 
-/** Acts again and again until the end of the test, or until the returned function is called. */
-function actOften(action: () => void): () => void {
+/** Runs again and again until the end of the test, or until the returned function is called. */
+function runOften(action: () => void): () => void {
   let isOver = false;
   const stop = () => {
     isOver = true;
@@ -489,7 +489,7 @@ test('ignores a line break that arrives in two pieces', async () => {
 test('a client that sends nothing but line breaks cannot keep its connection open', async () => {
   const { dial } = await startServer({ headersTimeout: SHORT_TIMEOUT_MS });
   const client = dial();
-  actOften(() => client.send('\r\n'));
+  runOften(() => client.send('\r\n'));
   await expect.poll(() => client.isEnded).toBe(true);
 });
 
@@ -580,7 +580,7 @@ test.each([
   await settle();
   expect(parsed).toBeLessThanOrEqual(most);
   expect(counts.served).toBe(0);
-  actOften(() => manual.release());
+  runOften(() => manual.release());
   await client.read(300);
 });
 
@@ -600,7 +600,7 @@ test('sends no further refusals while the client does not read them', async () =
   }
   expect(sockets[0]?.writableLength).toBeLessThan(200_000);
   client.socket.resume();
-  actOften(() => manual.release());
+  runOften(() => manual.release());
   await client.read(1500);
 });
 
@@ -669,7 +669,7 @@ test('feeds HTTP nothing while HTTP has paused the connection, and everything in
   await pause(10 * MOMENT_MS);
   // While answers are pending, nothing is read ahead, even if HTTP has not paused the connection.
   expect(sockets[0]?.bytesRead).toBeLessThan(300_000);
-  actOften(() => {
+  runOften(() => {
     for (const response of responses.splice(0)) response.destroy();
   });
   await expect.poll(() => Buffer.concat(taken).length).toBe(text.length);
@@ -732,7 +732,7 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
         if (isPatient) await expect.poll(() => client.answers.length).toBe(index + 1);
       }
     };
-    const stopDriver = actOften(() => {
+    const stopDriver = runOften(() => {
       manual.hold();
       const part = random();
       if (part < 0.5) manual.refuseWaiting();

@@ -1,16 +1,15 @@
 /** Shows one call that needs an approval: what it would do, who asked for it, and the decision. */
 import type { ApprovalDetails, ApprovalView, ConcernedRecords } from '@erp-proxy/contract';
-import { Alert, Anchor, Button, Group, Modal, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Anchor, Group, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { type Act, useAct } from '../../api/use-act.ts';
+import { type AdminMutation, useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
 import { NamedKeyLink } from '../../parts/key-link.tsx';
@@ -23,7 +22,6 @@ import { Section } from '../../parts/section.tsx';
 import { showJson } from '../../parts/show-json.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
-import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
 import { describeCall, describeMore, describePart, describeRecord } from './describe-call.ts';
 import { approvalRoute } from './route.ts';
 
@@ -196,9 +194,8 @@ interface DecisionProps {
 }
 
 function Decision({ approval, path, effect }: DecisionProps) {
-  const approve = useAct<ApprovalView>(RESOURCES);
-  const refuse = useAct<ApprovalView>(RESOURCES);
-  const request: AdminRequest = { method: 'POST', path: `${path}/approve` };
+  const approve = useAdminMutation<ApprovalView>(RESOURCES);
+  const refuse = useAdminMutation<ApprovalView>(RESOURCES);
   if (approval.state !== 'pending') {
     return (
       <>
@@ -211,28 +208,22 @@ function Decision({ approval, path, effect }: DecisionProps) {
   }
   return (
     <Group gap="xs">
-      <ConfirmButton
+      <DialogButton
         label="Approve call"
         variant="filled"
-        confirmColor="indigo"
-        consequence={
-          <>
-            <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
-              {effect}
-            </Text>
-            <Text size="sm" mt="xs">
-              The caller can then send this call once, within the time for it. Look at the records in Odoo
-              first: they can have changed since it was asked.
-            </Text>
-          </>
-        }
-        onConfirm={() => approve.run(request)}
-        isPending={approve.isPending}
-        error={approve.error}
-        onDismiss={approve.reset}
-      />
+        mutation={approve}
+        request={{ method: 'POST', path: `${path}/approve` }}
+        command={`approvals approve ${approval.id}`}
+      >
+        <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
+          {effect}
+        </Text>
+        <Text size="sm" mt="xs">
+          The caller can then send this call once, within the time for it. Look at the records in Odoo first:
+          they can have changed since it was asked.
+        </Text>
+      </DialogButton>
       <RefuseButton path={path} id={approval.id} refuse={refuse} />
-      <AsCode request={request} command={`approvals approve ${approval.id}`} />
       <Text size="sm" c="dimmed">
         The time to decide ends <Time at={approval.expires_at} />.
       </Text>
@@ -280,54 +271,36 @@ function Outcome({ approval }: { approval: ApprovalView }) {
 interface RefuseButtonProps {
   path: string;
   id: string;
-  refuse: Act;
+  refuse: AdminMutation;
 }
 
 function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState('');
-  useCloseWhenDone(refuse.isPending, refuse.error, close);
   const request: AdminRequest = { method: 'POST', path: `${path}/refuse`, body: { reason } };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    refuse.run(request);
-  };
   return (
-    <>
-      <Button variant="default" onClick={open}>
-        Refuse call
-      </Button>
-      <LeaveGuard isDirty={isOpen && reason !== ''} />
-      <Modal opened={isOpen} onClose={close} title="Refuse the call">
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <Textarea
-              label="Reason"
-              description="The caller gets this text. The values of the call are deleted."
-              placeholder="Cancel the invoice instead."
-              value={reason}
-              // A reason has one line only.
-              onChange={({ currentTarget }) => setReason(currentTarget.value.replaceAll(/\s*\n\s*/g, ' '))}
-              error={findFault(refuse.error, 'reason')}
-              maxLength={500}
-              autosize
-              minRows={2}
-              required
-              data-autofocus
-            />
-            <ProblemAlert error={refuse.error} onDismiss={refuse.reset} />
-            <Group justify="flex-end">
-              <AsCode request={request} command={`approvals refuse ${id}${printOptions({ reason })}`} />
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" color="red.9" loading={refuse.isPending} disabled={reason.trim() === ''}>
-                Refuse call
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
-    </>
+    <DialogButton
+      label="Refuse call"
+      title="Refuse the call"
+      confirmColor="red.9"
+      mutation={refuse}
+      request={reason.trim() === '' ? null : request}
+      command={`approvals refuse ${id}${printOptions({ reason })}`}
+    >
+      <LeaveGuard isDirty={reason !== ''} />
+      <Textarea
+        label="Reason"
+        description="The caller gets this text. The values of the call are deleted."
+        placeholder="Cancel the invoice instead."
+        value={reason}
+        // A reason has one line only.
+        onChange={({ currentTarget }) => setReason(currentTarget.value.replaceAll(/\s*\n\s*/g, ' '))}
+        error={findFault(refuse.error, 'reason')}
+        maxLength={500}
+        autosize
+        minRows={2}
+        required
+        data-autofocus
+      />
+    </DialogButton>
   );
 }

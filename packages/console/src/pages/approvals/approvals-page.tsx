@@ -7,10 +7,8 @@ import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { KeyLink } from '../../parts/key-link.tsx';
 import { useKeyNames } from '../../parts/key-names.ts';
-import { ListTable } from '../../parts/list-table.tsx';
-import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { APPROVAL_STATES, approvalsRoute } from './route.ts';
@@ -26,11 +24,11 @@ export function ApprovalsPage() {
   const { state = 'pending', cursor } = approvalsRoute.useSearch();
   const navigate = useNavigate({ from: approvalsRoute.fullPath });
   const query = { state: state === 'all' ? undefined : state, cursor };
-  const { data, error, isFetching } = useQuery({
+  const list = useQuery({
     ...readAdmin<Page<ApprovalView>>('/approvals', query),
     refetchInterval: REFRESH_MS,
   });
-  const names = useKeyNames((data?.items ?? []).map(({ key_id: id }) => id));
+  const names = useKeyNames((list.data?.items ?? []).map(({ key_id: id }) => id));
   return (
     <>
       <PageHeader
@@ -54,19 +52,18 @@ export function ApprovalsPage() {
           }}
         />
       </Group>
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Approvals"
         columns={['Call', 'State', 'Server', 'Asked by', 'Asked', 'Time ends']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        list={list}
         empty={
           state === 'pending'
             ? 'No call waits for a decision. The member “approve” of a policy names the calls that do.'
             : 'There is none.'
         }
-      >
-        {data?.items.map((approval) => (
+        cursor={cursor}
+        onTurn={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        renderRow={(approval) => (
           <Table.Tr key={approval.id}>
             <Table.Td miw={180}>
               <Anchor
@@ -93,12 +90,7 @@ export function ApprovalsPage() {
               <Time at={approval.expires_at} />
             </Table.Td>
           </Table.Tr>
-        ))}
-      </ListTable>
-      <PageControls
-        cursor={cursor}
-        next={data?.next}
-        onTurn={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        )}
       />
     </>
   );

@@ -1,7 +1,13 @@
 /** Describes a call in one sentence. Pure. */
 
-import type { ApprovalCall, ApprovalView, ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
-import { cutText } from '@erp-proxy/contract';
+import {
+  type ApprovalCall,
+  type ApprovalView,
+  type ConcernedRecord,
+  type ConcernedRecords,
+  cutText,
+  tryParse,
+} from '@erp-proxy/contract';
 import { revealInvisible } from '../../parts/show-json.ts';
 
 const NAMES_MAX = 8;
@@ -103,10 +109,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Undefined if the text is too long, or is not JSON. */
 function readJson(text: string | undefined): unknown {
-  if (text === undefined || text.length > TEXT_LENGTH_MAX) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text === undefined || text.length > TEXT_LENGTH_MAX ? undefined : tryParse(text);
 }

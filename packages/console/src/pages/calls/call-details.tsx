@@ -1,5 +1,5 @@
 /** Shows one record of the audit, of a call or of a change by an administrator. */
-import type { AuditActView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditAdminView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Code, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -15,8 +15,8 @@ import { printExactMoment } from '../../parts/print-moment.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { findTargetLink } from '../../parts/target-link.ts';
 import { Time } from '../../parts/time.tsx';
-import { ActChanges } from './act-changes.tsx';
-import type { FilterName } from './audit-filters.ts';
+import { AdminChanges } from './admin-changes.tsx';
+import { FILTERS, type FilterName } from './audit-filters.ts';
 import { explainOutcome, splitCode } from './explain-outcome.ts';
 import { nameCall, printMs } from './print-call.ts';
 import { TraceLink } from './trace-link.tsx';
@@ -26,7 +26,7 @@ export function CallDetails({ record }: { record: AuditView }) {
     case 'call':
       return <Call call={record} />;
     case 'admin':
-      return <Act act={record} />;
+      return <AdminAction record={record} />;
     default:
       return (
         <Alert color="red" icon={<Icon name="warning" />} title={`Record ${record.seq} is damaged`}>
@@ -87,36 +87,18 @@ function CallMembers({ call }: { call: AuditCallView }) {
           <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
         )}
       </Member>
-      {call.actor !== undefined && (
-        <Member name="Administrator">
-          <Filterable name="actor" value={call.actor} />
-        </Member>
-      )}
-      <Member name="Client">
-        <Filterable name="client_id" value={call.client_id} />
-      </Member>
-      <Member name="Address of the caller">
-        <Filterable name="address" value={call.address} />
-      </Member>
+      {call.actor !== undefined && <SearchedMember filter="actor" value={call.actor} />}
+      <SearchedMember filter="client_id" value={call.client_id} />
+      <SearchedMember filter="address" value={call.address} />
       <Member name="Instance">
         <Filterable name="instance" value={instance} />
         {instance !== null && <OpenLink target={`instance ${instance}`}>Open instance</OpenLink>}
       </Member>
-      <Member name="Odoo server">
-        <Filterable name="upstream" value={call.upstream} />
-      </Member>
-      <Member name="Database">
-        <Filterable name="db" value={call.db} />
-      </Member>
-      <Member name="Model">
-        <Filterable name="model" value={model} />
-      </Member>
-      <Member name="Action">
-        <Filterable name="action" value={action} />
-      </Member>
-      <Member name="Outcome">
-        <Filterable name="outcome" value={call.outcome} />
-      </Member>
+      <SearchedMember filter="upstream" value={call.upstream} />
+      <SearchedMember filter="db" value={call.db} />
+      <SearchedMember filter="model" value={model} />
+      <SearchedMember filter="action" value={action} />
+      <SearchedMember filter="outcome" value={call.outcome} />
       <Member name="Policy rule">
         <Filterable name="rule" value={call.rule} />
         {call.rule !== null && !call.rule.startsWith('key:') && call.key_id !== null && (
@@ -291,36 +273,28 @@ function Siblings({ call, requestId }: { call: AuditCallView; requestId: string 
   );
 }
 
-function Act({ act }: { act: AuditActView }) {
-  const targetLink = findTargetLink(act.target);
+function AdminAction({ record }: { record: AuditAdminView }) {
+  const targetLink = findTargetLink(record.target);
   return (
     <Stack gap="md">
       <Text className="data" fw={600}>
-        {act.action}
+        {record.action}
       </Text>
-      <Members label="Members of the act">
+      <Members label="Members of the action">
         <Member name="Time">
-          <ExactTime time={act.time} />
+          <ExactTime time={record.time} />
         </Member>
-        <Member name="Administrator">
-          <Filterable name="actor" value={act.actor} />
-        </Member>
-        <Member name="Address">
-          <Filterable name="address" value={act.address} />
-        </Member>
-        <Member name="Action">
-          <Filterable name="action" value={act.action} />
-        </Member>
+        <SearchedMember filter="actor" value={record.actor} />
+        <SearchedMember filter="address" value={record.address} />
+        <SearchedMember filter="action" value={record.action} />
         <Member name="Target">
-          <ClippedText text={act.target} label="the target" />{' '}
+          <ClippedText text={record.target} label="the target" />{' '}
           {targetLink !== null && <PageAnchor link={targetLink}>Open target</PageAnchor>}
         </Member>
-        <Member name="Request">
-          <Filterable name="request_id" value={act.request_id} />
-        </Member>
-        <Member name="Number in the audit">{act.seq}</Member>
+        <SearchedMember filter="request_id" value={record.request_id} />
+        <Member name="Number in the audit">{record.seq}</Member>
       </Members>
-      <ActChanges changes={act.changes} />
+      <AdminChanges changes={record.changes} />
     </Stack>
   );
 }
@@ -341,6 +315,15 @@ function Member({ name, children }: { name: string; children: ReactNode }) {
       </Table.Th>
       <Table.Td>{children}</Table.Td>
     </Table.Tr>
+  );
+}
+
+/** A member whose value is a link to all records that have the same value. */
+function SearchedMember({ filter, value }: { filter: FilterName; value: string | null }) {
+  return (
+    <Member name={FILTERS[filter].label}>
+      <Filterable name={filter} value={value} />
+    </Member>
   );
 }
 

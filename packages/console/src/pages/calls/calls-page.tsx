@@ -39,7 +39,7 @@ export function CallsPage() {
 
   return (
     <>
-      <PageHeader title="Calls" purpose="Each call and each act of an administrator, the newest first.">
+      <PageHeader title="Calls" purpose="Each call and each action of an administrator, the newest first.">
         <AsCode
           request={{ method: 'GET', path: '/audit', query: { ...toAuditQuery(search, Date.now()), cursor } }}
           command={printAuditCommand('list', search)}

@@ -4,7 +4,7 @@ import { Alert, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mant
 import { useDisclosure } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -15,7 +15,7 @@ export function VerifyButton() {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [head, setHead] = useState('');
   const [verdict, setVerdict] = useState<AuditVerdict | null>(null);
-  const { run, isPending, error, reset } = useAct<AuditVerdict>([], setVerdict);
+  const { run, isPending, error, reset } = useAdminMutation<AuditVerdict>([], setVerdict);
   const request: AdminRequest = { method: 'GET', path: '/audit/verify', query: { head: head.trim() } };
   const verify = (event: FormEvent) => {
     event.preventDefault();

@@ -4,7 +4,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
@@ -20,7 +20,7 @@ export function NewInstancePage() {
   const [draft, setDraft] = useState(EMPTY_INSTANCE);
   const [isStored, setStored] = useState(false);
   const examination = useExamination();
-  const create = useAct<InstanceView>(['/instances'], () => setStored(true));
+  const create = useAdminMutation<InstanceView>(['/instances'], () => setStored(true));
   const input = toInstanceInput(draft);
   const request: AdminRequest = { method: 'POST', path: '/instances', body: input };
 

@@ -4,11 +4,10 @@ import { Button, Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
-import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -30,7 +29,7 @@ export function InstancePage() {
         purpose={instance === undefined ? undefined : <span className="data">{instance.url}</span>}
       >
         <AsCode request={{ method: 'GET', path }} command={`instances show ${quoteIfNeeded(name)}`} />
-        {instance !== undefined && <Acts key={name} current={instance} path={path} />}
+        {instance !== undefined && <Actions key={name} current={instance} path={path} />}
       </PageHeader>
       <ProblemAlert error={error} />
       {instance !== undefined && <Parts key={name} current={instance} path={path} />}
@@ -71,12 +70,10 @@ function Parts({ current, path }: CurrentProps) {
   );
 }
 
-function Acts({ current, path }: CurrentProps) {
+function Actions({ current, path }: CurrentProps) {
   const navigate = useNavigate();
-  const rotate = useAct<InstanceView>(['/instances']);
-  const remove = useAct(['/instances'], () => void navigate({ to: '/instances' }));
-  const rotation: AdminRequest = { method: 'POST', path: `${path}/rotate-key` };
-  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
+  const rotate = useAdminMutation<InstanceView>(['/instances']);
+  const remove = useAdminMutation(['/instances'], () => void navigate({ to: '/instances' }));
   return (
     <>
       <Button
@@ -85,32 +82,29 @@ function Acts({ current, path }: CurrentProps) {
       >
         Show calls
       </Button>
-      <ConfirmButton
+      <DialogButton
         label="Rotate Odoo key"
-        consequence="Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and later can do this; the proxy says so if the server cannot."
-        onConfirm={() => rotate.run(rotation)}
-        code={{ request: rotation, command: `instances rotate-key ${quoteIfNeeded(current.name)}` }}
-        isPending={rotate.isPending}
-        error={rotate.error}
-        onDismiss={rotate.reset}
-      />
-      <ConfirmButton
+        confirmColor="red.9"
+        mutation={rotate}
+        request={{ method: 'POST', path: `${path}/rotate-key` }}
+        command={`instances rotate-key ${quoteIfNeeded(current.name)}`}
+      >
+        Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and
+        later can do this; the proxy says so if the server cannot.
+      </DialogButton>
+      <DialogButton
         label="Remove instance"
         color="red"
         variant="light"
-        consequence={
-          <>
-            Later calls on <strong>{current.name}</strong> are refused, and subscriptions read no more changes
-            from it. Its Odoo key is deleted. This cannot be undone.
-            <InstanceUsers name={current.name} />
-          </>
-        }
-        onConfirm={() => remove.run(removal)}
-        code={{ request: removal, command: `instances remove ${quoteIfNeeded(current.name)}` }}
-        isPending={remove.isPending}
-        error={remove.error}
-        onDismiss={remove.reset}
-      />
+        confirmColor="red.9"
+        mutation={remove}
+        request={{ method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) }}
+        command={`instances remove ${quoteIfNeeded(current.name)}`}
+      >
+        Later calls on <strong>{current.name}</strong> are refused, and subscriptions read no more changes
+        from it. Its Odoo key is deleted. This cannot be undone.
+        <InstanceUsers name={current.name} />
+      </DialogButton>
     </>
   );
 }

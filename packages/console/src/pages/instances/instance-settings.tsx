@@ -3,7 +3,7 @@ import type { InstanceView } from '@erp-proxy/contract';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import type { FormEvent } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
@@ -21,7 +21,7 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
   const examination = useExamination();
   const changes = toInstanceChanges(before, draft);
   const hasKey = draft.api_key !== '';
-  const save = useAct<InstanceView>(['/instances'], (saved) => {
+  const save = useAdminMutation<InstanceView>(['/instances'], (saved) => {
     edited.reset(saved);
     // Without a typed key, only the saved instance can be checked.
     if (!hasKey) void examination.run({ method: 'POST', path: `${path}/check` });

@@ -6,11 +6,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { printOptions } from '../../parts/print-options.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { Time } from '../../parts/time.tsx';
 import { OdooKeyState } from './odoo-key-state.tsx';
@@ -19,7 +17,7 @@ import { instancesRoute } from './route.ts';
 export function InstancesPage() {
   const filters = instancesRoute.useSearch();
   const navigate = useNavigate({ from: instancesRoute.fullPath });
-  const { data, error, isFetching } = useQuery(readAdmin<Page<InstanceView>>('/instances', filters));
+  const list = useQuery(readAdmin<Page<InstanceView>>('/instances', filters));
   return (
     <>
       <PageHeader title="Instances" purpose="Odoo servers with a user, stored under a name that calls use.">
@@ -41,19 +39,18 @@ export function InstancesPage() {
           onChange={(search) => void navigate({ search: { search } })}
         />
       </Group>
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Instances"
         columns={['Name', 'Address', 'Database', 'User', 'Odoo key', 'Changed']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        list={list}
         empty={
           filters.search === undefined
             ? 'There are no instances yet. Add your Odoo server, so that callers need no Odoo key.'
             : 'No instance matches. Clear the search.'
         }
-      >
-        {data?.items.map((instance) => (
+        cursor={filters.cursor}
+        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+        renderRow={(instance) => (
           <Table.Tr key={instance.name}>
             <Table.Td miw={130}>
               <Anchor
@@ -79,12 +76,7 @@ export function InstancesPage() {
               <Time at={instance.updated_at} />
             </Table.Td>
           </Table.Tr>
-        ))}
-      </ListTable>
-      <PageControls
-        cursor={filters.cursor}
-        next={data?.next}
-        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+        )}
       />
     </>
   );

@@ -1,35 +1,35 @@
 /** A page that creates a client key. */
 import type { NewKeyView } from '@erp-proxy/contract';
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { findFault } from '../../parts/find-fault.ts';
+import { isSame } from '../../parts/compare-members.ts';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { Section } from '../../parts/section.tsx';
-import { TimeInput } from '../../parts/time-input.tsx';
+import { EMPTY_KEY } from './key-draft.ts';
+import { KeyFields } from './key-fields.tsx';
 import { readDraft } from './policy-draft.ts';
 import { PolicyEditor } from './policy-editor.tsx';
 
 export function NewKeyPage() {
   const navigate = useNavigate();
-  const [name, setName] = useState('');
-  const [expiresAt, setExpiresAt] = useState<string | null>(null);
-  const [draft, setDraft] = useState({ isRestricted: true, text: '' });
+  const [draft, setDraft] = useState(EMPTY_KEY);
+  const [policyDraft, setPolicyDraft] = useState({ isRestricted: true, text: '' });
   const [created, setCreated] = useState<NewKeyView | null>(null);
-  const create = useAct<NewKeyView>(['/keys'], setCreated);
+  const create = useAdminMutation<NewKeyView>(['/keys'], setCreated);
 
-  const read = readDraft(draft);
+  const read = readDraft(policyDraft);
   const policy = 'policy' in read ? read.policy : null;
-  const body = { name, expires_at: expiresAt, policy };
+  const body = { ...draft, policy };
   const request: AdminRequest = { method: 'POST', path: '/keys', body };
-  const isDirty = created === null && (name !== '' || draft.text !== '');
+  const isDirty = created === null && (!isSame(draft, EMPTY_KEY) || policyDraft.text !== '');
 
   return (
     <>
@@ -42,39 +42,21 @@ export function NewKeyPage() {
       <LeaveGuard isDirty={isDirty} />
       <Stack gap="md">
         <Section title="Key">
-          <Group align="flex-start" gap="lg">
-            <TextInput
-              label="Name"
-              description="The program or person that uses it, as lists show it"
-              placeholder="Web shop"
-              value={name}
-              onChange={({ currentTarget }) => setName(currentTarget.value)}
-              error={findFault(create.error, 'name')}
-              required
-              maxLength={200}
-              w="min(360px, 100%)"
-              data-autofocus
-            />
-            <TimeInput
-              label="Ends"
-              description="Calls are refused from then on"
-              value={expiresAt}
-              onChange={setExpiresAt}
-              error={findFault(create.error, 'expires_at')}
-              days={[30, 90, 365]}
-              none="Never"
-            />
-          </Group>
+          <KeyFields
+            draft={draft}
+            onChange={(members) => setDraft({ ...draft, ...members })}
+            error={create.error}
+          />
         </Section>
         <Section title="Policy">
-          <PolicyEditor draft={draft} onChange={setDraft} error={create.error} clientId={null} />
+          <PolicyEditor draft={policyDraft} onChange={setPolicyDraft} error={create.error} clientId={null} />
         </Section>
         <ProblemAlert error={create.error} onDismiss={create.reset} />
         <Group justify="flex-end">
           <Button
             onClick={() => create.run(request)}
             loading={create.isPending}
-            disabled={name.trim() === '' || 'mistake' in read}
+            disabled={draft.name.trim() === '' || 'mistake' in read}
           >
             Create key
           </Button>

@@ -1,15 +1,14 @@
 /** Shows the facts of a key and its use, with inputs for its name and its end. */
 import type { KeyView } from '@erp-proxy/contract';
-import { Button, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { readAllAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { Facts } from '../../parts/facts.tsx';
-import { findFault } from '../../parts/find-fault.ts';
 import { KeyLink, NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
@@ -19,10 +18,11 @@ import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
-import { TimeInput } from '../../parts/time-input.tsx';
 import { Usage } from '../../parts/usage.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
 import { describePolicy } from './describe-policy.ts';
+import { toKeyDraft } from './key-draft.ts';
+import { KeyFields } from './key-fields.tsx';
 
 interface KeyOverviewProps {
   current: KeyView;
@@ -75,14 +75,10 @@ function listFacts(key: KeyView) {
   ] as const;
 }
 
-function toDraft({ name, expires_at }: KeyView) {
-  return { name, expires_at };
-}
-
 function Settings({ current, path }: KeyOverviewProps) {
-  const edited = useEdited(current, toDraft);
+  const edited = useEdited(current, toKeyDraft);
   const { draft, before, change, isDirty, tag } = edited;
-  const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const save = useAdminMutation<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const body = pickChanges(before, draft);
   const request = (ifMatch: string): AdminRequest => ({ method: 'PATCH', path, body, ifMatch });
   const submit = (event: FormEvent) => {
@@ -102,22 +98,7 @@ function Settings({ current, path }: KeyOverviewProps) {
       <LeaveGuard isDirty={isDirty} />
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <TextInput
-            label="Name"
-            value={draft.name}
-            onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-            error={findFault(save.error, 'name')}
-            required
-            maxLength={200}
-          />
-          <TimeInput
-            label="Ends"
-            value={draft.expires_at}
-            onChange={(expires_at) => change({ expires_at })}
-            error={findFault(save.error, 'expires_at')}
-            days={[30, 90, 365]}
-            none="Never"
-          />
+          <KeyFields draft={draft} onChange={change} error={save.error} />
           <SaveProblem save={save} edited={edited} request={request} />
           <Group gap="xs">
             <Button type="submit" disabled={!isDirty} loading={save.isPending}>

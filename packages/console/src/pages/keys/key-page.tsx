@@ -5,11 +5,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
-import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -39,7 +38,7 @@ export function KeyPage() {
         }
       >
         <AsCode request={{ method: 'GET', path }} command={`keys show ${id}`} />
-        {key !== undefined && <Acts key={id} current={key} path={path} />}
+        {key !== undefined && <Actions key={id} current={key} path={path} />}
       </PageHeader>
       <ProblemAlert error={error} />
       {key !== undefined && <Parts key={id} current={key} path={path} />}
@@ -73,12 +72,11 @@ function Parts({ current, path }: { current: KeyView; path: string }) {
   );
 }
 
-function Acts({ current, path }: { current: KeyView; path: string }) {
+function Actions({ current, path }: { current: KeyView; path: string }) {
   const navigate = useNavigate();
   const [successor, setSuccessor] = useState<NewKeyView | null>(null);
-  const rotate = useAct<NewKeyView>(RESOURCES, setSuccessor);
-  const revoke = useAct<KeyView>(RESOURCES);
-  const revocation: AdminRequest = { method: 'POST', path: `${path}/revoke` };
+  const rotate = useAdminMutation<NewKeyView>(RESOURCES, setSuccessor);
+  const revoke = useAdminMutation<KeyView>(RESOURCES);
   return (
     <>
       <Button
@@ -100,29 +98,22 @@ function Acts({ current, path }: { current: KeyView; path: string }) {
             },
             command: `keys rotate ${current.id} --overlap ${overlap_seconds / 60}m`,
           })}
-          onConfirm={rotate.run}
-          isPending={rotate.isPending}
-          error={rotate.error}
-          onDismiss={rotate.reset}
+          mutation={rotate}
         />
       )}
       {current.state !== 'revoked' && (
-        <ConfirmButton
+        <DialogButton
           label="Revoke key"
           color="red"
           variant="light"
-          consequence={
-            <>
-              Every call with <strong>{current.name}</strong> (<span className="data">{current.id}</span>) is
-              refused within a second, on every replica. This cannot be undone.
-            </>
-          }
-          onConfirm={() => revoke.run(revocation)}
-          code={{ request: revocation, command: `keys revoke ${current.id}` }}
-          isPending={revoke.isPending}
-          error={revoke.error}
-          onDismiss={revoke.reset}
-        />
+          confirmColor="red.9"
+          mutation={revoke}
+          request={{ method: 'POST', path: `${path}/revoke` }}
+          command={`keys revoke ${current.id}`}
+        >
+          Every call with <strong>{current.name}</strong> (<span className="data">{current.id}</span>) is
+          refused within a second, on every replica. This cannot be undone.
+        </DialogButton>
       )}
       <SecretOnce
         title={`The new key of ${current.name}`}

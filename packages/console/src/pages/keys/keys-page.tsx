@@ -6,11 +6,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { printOptions } from '../../parts/print-options.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -21,7 +19,7 @@ import { KEY_STATES, keysRoute } from './route.ts';
 export function KeysPage() {
   const filters = keysRoute.useSearch();
   const navigate = useNavigate({ from: keysRoute.fullPath });
-  const { data, error, isFetching } = useQuery(readAdmin<Page<KeyView>>('/keys', filters));
+  const list = useQuery(readAdmin<Page<KeyView>>('/keys', filters));
   const isFiltered = filters.search !== undefined || filters.state !== undefined;
 
   return (
@@ -56,19 +54,18 @@ export function KeysPage() {
           }
         />
       </Group>
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Keys"
         columns={['Name', 'State', 'Policy', 'Last used', 'Ends', 'Id']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        list={list}
         empty={
           isFiltered
             ? 'No key matches. Clear the search or choose all states.'
             : 'There are no keys yet. Create one for each program that calls Odoo.'
         }
-      >
-        {data?.items.map((key) => (
+        cursor={filters.cursor}
+        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+        renderRow={(key) => (
           <Table.Tr key={key.id}>
             <Table.Td miw={160} maw={320} style={{ overflowWrap: 'anywhere' }}>
               <Anchor
@@ -100,12 +97,7 @@ export function KeysPage() {
               {key.id}
             </Table.Td>
           </Table.Tr>
-        ))}
-      </ListTable>
-      <PageControls
-        cursor={filters.cursor}
-        next={data?.next}
-        onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+        )}
       />
     </>
   );

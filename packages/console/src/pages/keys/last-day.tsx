@@ -28,8 +28,8 @@ export function LastDay({ read, clientId }: { read: ReadDraft; clientId: string 
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Judges {clientId === null ? 'all calls' : 'the calls of this key'} of the last 24 hours by the draft,
-        as far as the audit knows them. Nothing is sent to Odoo.
+        Checks {clientId === null ? 'all calls' : 'the calls of this key'} of the last 24 hours against the
+        draft, as far as the audit knows them. Nothing is sent to Odoo.
       </Text>
       <Group gap="xs">
         <Button

@@ -1,5 +1,5 @@
 /** The state of a policy while it is written: its text, whether or not it is valid. Pure. */
-import type { KeyView, Policy } from '@erp-proxy/contract';
+import { type KeyView, type Policy, tryParse } from '@erp-proxy/contract';
 import { printJson } from '../../parts/print-json.ts';
 
 export interface PolicyDraft {
@@ -25,10 +25,8 @@ export function createDraft(policy: KeyView['policy']): PolicyDraft {
 export function readDraft({ isRestricted, text }: PolicyDraft): ReadDraft {
   if (!isRestricted) return { policy: null };
   if (text.trim() === '') return { mistake: 'Write the policy, or choose a template.' };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = tryParse(text);
+  if (value === undefined) {
     return { mistake: 'The policy is not valid JSON. The editor marks the place.' };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -2,7 +2,7 @@
 import type { KeyView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { printKeyCommand } from '../../parts/print-key-command.ts';
@@ -14,7 +14,7 @@ import { PolicyEditor } from './policy-editor.tsx';
 export function PolicySection({ current, path }: { current: KeyView; path: string }) {
   const edited = useEdited(current, toDraft);
   const { draft, change, isDirty, tag } = edited;
-  const save = useAct<KeyView>(['/keys'], (saved) => edited.reset(saved));
+  const save = useAdminMutation<KeyView>(['/keys'], (saved) => edited.reset(saved));
   const differences = edited.differences.map((difference) => ({
     ...difference,
     member: MEMBERS[difference.member] ?? difference.member,

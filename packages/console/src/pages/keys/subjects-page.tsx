@@ -5,14 +5,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
-import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -24,9 +22,7 @@ const RESOURCES = ['/denied-subjects'];
 export function SubjectsPage() {
   const { cursor } = subjectsRoute.useSearch();
   const navigate = useNavigate({ from: subjectsRoute.fullPath });
-  const { data, error, isFetching } = useQuery(
-    readAdmin<Page<DeniedSubjectView>>('/denied-subjects', { cursor }),
-  );
+  const list = useQuery(readAdmin<Page<DeniedSubjectView>>('/denied-subjects', { cursor }));
   return (
     <>
       <PageHeader
@@ -40,15 +36,14 @@ export function SubjectsPage() {
       </PageHeader>
       <KeysTabs value="subjects" />
       <DenyForm />
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Denied subjects"
-        columns={['Subject', 'Denied', 'Act']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        columns={['Subject', 'Denied', 'Action']}
+        list={list}
         empty="No subject is denied. To refuse all tokens of one, enter it above."
-      >
-        {data?.items.map(({ id, denied_at }) => (
+        cursor={cursor}
+        onTurn={(next) => void navigate({ search: { cursor: next } })}
+        renderRow={({ id, denied_at }) => (
           <Table.Tr key={id}>
             <Table.Td className="data">{id}</Table.Td>
             <Table.Td>
@@ -58,12 +53,7 @@ export function SubjectsPage() {
               <AllowButton id={id} />
             </Table.Td>
           </Table.Tr>
-        ))}
-      </ListTable>
-      <PageControls
-        cursor={cursor}
-        next={data?.next}
-        onTurn={(next) => void navigate({ search: { cursor: next } })}
+        )}
       />
     </>
   );
@@ -71,7 +61,7 @@ export function SubjectsPage() {
 
 function DenyForm() {
   const [id, setId] = useState('');
-  const deny = useAct<DeniedSubjectView>(RESOURCES, () => setId(''));
+  const deny = useAdminMutation<DeniedSubjectView>(RESOURCES, () => setId(''));
   const request = { method: 'POST', path: '/denied-subjects', body: { id } } as const;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -105,22 +95,17 @@ function DenyForm() {
 }
 
 function AllowButton({ id }: { id: string }) {
-  const allow = useAct(RESOURCES);
-  const request: AdminRequest = { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` };
+  const allow = useAdminMutation(RESOURCES);
   return (
-    <ConfirmButton
+    <DialogButton
       size="xs"
       label="Allow subject"
-      consequence={
-        <>
-          Tokens of <span className="data">{id}</span> are accepted again.
-        </>
-      }
-      onConfirm={() => allow.run(request)}
-      code={{ request, command: `subjects allow ${quoteIfNeeded(id)}` }}
-      isPending={allow.isPending}
-      error={allow.error}
-      onDismiss={allow.reset}
-    />
+      confirmColor="red.9"
+      mutation={allow}
+      request={{ method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` }}
+      command={`subjects allow ${quoteIfNeeded(id)}`}
+    >
+      Tokens of <span className="data">{id}</span> are accepted again.
+    </DialogButton>
   );
 }

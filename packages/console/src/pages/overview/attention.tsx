@@ -9,7 +9,7 @@ import { PageAnchor } from '../../parts/page-anchor.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { revealInvisible } from '../../parts/show-json.ts';
 import { Time } from '../../parts/time.tsx';
-import { findMendLink, printTarget } from './mend-link.ts';
+import { findAttentionLink, printTarget } from './attention-link.ts';
 
 const REFRESH_MS = 15_000;
 /** Maximum items that are shown, the worst first. */
@@ -71,7 +71,7 @@ function Item({ item }: { item: AttentionItem }) {
         {item.severity}
       </Badge>
       <Text size="sm" flex="1 1 260px" style={{ overflowWrap: 'anywhere' }}>
-        <PageAnchor className="data" link={findMendLink(item)}>
+        <PageAnchor className="data" link={findAttentionLink(item)}>
           {printTarget(item)}
         </PageAnchor>{' '}
         {revealInvisible(item.text)}{' '}

@@ -2,7 +2,7 @@
  * The state of the playground's form, and the call that it describes. Each argument is kept as JSON text, even while it
  * is invalid: fields, rows and editors are views of the same text. Contains no secrets.
  */
-import type { Json } from '@erp-proxy/contract';
+import { type Json, tryParse } from '@erp-proxy/contract';
 import type { CallParts } from '../../parts/print-call.ts';
 
 export interface CallForm {
@@ -130,17 +130,13 @@ function arrange(
 
 function readArgument(text: string | undefined, name: string, mistakes: Mistake[]): Json | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    const changed = findUnsafeInteger(text);
-    if (changed !== undefined) {
-      mistakes.push({ name, message: `has ${changed}, which this page would change. Send it by code` });
-    }
-    return value;
-  } catch {
-    mistakes.push({ name, message: 'is not valid JSON' });
-    return undefined;
+  const value = tryParse(text) as Json | undefined;
+  const changed = value === undefined ? undefined : findUnsafeInteger(text);
+  if (value === undefined) mistakes.push({ name, message: 'is not valid JSON' });
+  if (changed !== undefined) {
+    mistakes.push({ name, message: `has ${changed}, which this page would change. Send it by code` });
   }
+  return value;
 }
 
 /** Finds the first integer of a valid JSON text that has more digits than a number of JavaScript can hold. */

@@ -2,7 +2,7 @@
  * Domains of Odoo as a tree of groups and conditions, to show them as rows. The only negation in the tree is a group
  * "none of": a `!` becomes such a group, which selects the same records.
  */
-import type { Json } from '@erp-proxy/contract';
+import { type Json, tryParse } from '@erp-proxy/contract';
 
 export interface Condition {
   kind: 'condition';
@@ -22,12 +22,7 @@ export type DomainNode = Condition | DomainGroup;
 
 /** Null if rows cannot show the text as a domain. An empty text is a domain without conditions. */
 export function parseDomain(text: string): DomainGroup | null {
-  let value: unknown;
-  try {
-    value = text.trim() === '' ? [] : JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const value = text.trim() === '' ? [] : tryParse(text);
   return Array.isArray(value) ? readItems(value as Json[]) : null;
 }
 

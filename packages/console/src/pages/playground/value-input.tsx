@@ -1,6 +1,6 @@
 /** An input for one value of a field, by its type. */
 
-import type { Json } from '@erp-proxy/contract';
+import { type Json, tryParse } from '@erp-proxy/contract';
 import { Select, TagsInput, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { FieldInfo } from '../../parts/odoo-fields.ts';
@@ -160,9 +160,6 @@ function JsonTextInput({ label, isLabelShown = false, value, onChange }: ValueIn
 }
 
 function readValue(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+  const value = tryParse(text) as Json | undefined;
+  return value === undefined ? text : value;
 }

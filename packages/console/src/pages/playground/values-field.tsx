@@ -1,5 +1,5 @@
 /** Inputs for the values of a record to create or write: one for each field, or JSON. */
-import type { Json } from '@erp-proxy/contract';
+import { type Json, tryParse } from '@erp-proxy/contract';
 import { ActionIcon, Box, Group, Input, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../parts/icon.tsx';
@@ -50,13 +50,9 @@ export function ValuesField({ label, text, onChange, subject }: ValuesFieldProps
 /** Null if the text is not an object. */
 function readValues(text: string): Record<string, Json> | null {
   if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, Json>) : null;
-  } catch {
-    return null;
-  }
+  const value = tryParse(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, Json>) : null;
 }
 
 function suggestIn({ fields }: Subject): SuggestJson {

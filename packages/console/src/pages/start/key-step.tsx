@@ -1,8 +1,8 @@
-import type { NewKeyView, Policy } from '@erp-proxy/contract';
+import { type NewKeyView, type Policy, tryParse } from '@erp-proxy/contract';
 import { Button, Group, Paper, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ProblemError } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
@@ -25,9 +25,10 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
   const [typed, setTyped] = useState<{ template: string; text: string } | null>(null);
   const [isOpen, setOpen] = useState(false);
   const [created, setCreated] = useState<NewKeyView | null>(null);
-  const create = useAct<NewKeyView>(['/keys'], setCreated);
+  const create = useAdminMutation<NewKeyView>(['/keys'], setCreated);
   const policy = typed?.template === template.id ? typed.text : printJson(template.policy);
-  const parsed = parsePolicy(policy);
+  // The server reports all mistakes but those of JSON.
+  const parsed = (tryParse(policy) ?? null) as Policy | null;
   const body = parsed === null ? null : { name: name.trim() || template.name, policy: parsed };
   const faults = create.error instanceof ProblemError ? create.error.problem.faults : undefined;
 
@@ -102,13 +103,4 @@ export function KeyStep({ instance, template, onTemplateChange, onCreated }: Key
       />
     </Paper>
   );
-}
-
-/** Null if the text is not JSON. The server reports all other mistakes. */
-function parsePolicy(text: string): Policy | null {
-  try {
-    return JSON.parse(text) as Policy;
-  } catch {
-    return null;
-  }
 }

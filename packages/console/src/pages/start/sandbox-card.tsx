@@ -4,7 +4,7 @@ import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -21,7 +21,7 @@ const START: AdminRequest = { method: 'POST', path: '/sandbox' };
 
 export function SandboxCard({ isFilledIn, onFillIn, onStarted }: SandboxCardProps) {
   const { data } = useQuery(readAdmin<SandboxView>('/sandbox'));
-  const start = useAct<InstanceView>(['/instances', '/sandbox'], ({ name }) => onStarted(name));
+  const start = useAdminMutation<InstanceView>(['/instances', '/sandbox'], ({ name }) => onStarted(name));
   return (
     <Paper withBorder p="md" component="section" aria-label="Sandbox">
       <Stack gap="sm" align="stretch">

@@ -2,7 +2,7 @@ import type { InstanceView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { printDoctorCommand, printInstanceCommand } from '../../parts/print-instance-command.ts';
@@ -20,7 +20,7 @@ interface TestStepProps {
 /** Tests the server at once, and stores it if the person confirms. */
 export function TestStep({ draft, onBack, onSaved }: TestStepProps) {
   const run = useExamination();
-  const save = useAct<InstanceView>(['/instances'], ({ name }) => onSaved(name));
+  const save = useAdminMutation<InstanceView>(['/instances'], ({ name }) => onSaved(name));
   const { isRunning, examination } = run;
 
   const instance = describeInstance(draft);

@@ -1,23 +1,21 @@
 /** Lists deliveries, and sends them again. */
 import type { DeliveryView, Page, ReplayView } from '@erp-proxy/contract';
-import { Alert, Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Button, Group, Select, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { addDays } from '../../parts/local-time.ts';
-import { PageControls } from '../../parts/page-controls.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { TimeInput } from '../../parts/time-input.tsx';
-import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
 import { DELIVERY_STATES, subscriptionRoute } from './route.ts';
 
 const REFRESH_MS = 10_000;
@@ -27,11 +25,11 @@ export function Deliveries({ path, name }: { path: string; name: string }) {
   const { state, cursor } = subscriptionRoute.useSearch();
   const navigate = useNavigate({ from: subscriptionRoute.fullPath });
   const [replayed, setReplayed] = useState<number | null>(null);
-  const { data, error, isFetching } = useQuery({
+  const list = useQuery({
     ...readAdmin<Page<DeliveryView>>(`${path}/deliveries`, { state, cursor }),
     refetchInterval: REFRESH_MS,
   });
-  const replay = useAct<ReplayView>(RESOURCES, (answer) => setReplayed(answer.replayed));
+  const replay = useAdminMutation<ReplayView>(RESOURCES, (answer) => setReplayed(answer.replayed));
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="sm">
@@ -59,19 +57,18 @@ export function Deliveries({ path, name }: { path: string; name: string }) {
         </Alert>
       )}
       <ProblemAlert error={replay.error} onDismiss={replay.reset} />
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Deliveries"
-        columns={['Created', 'State', 'Type', 'Record', 'Attempts', 'Answer', 'Act']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        columns={['Created', 'State', 'Type', 'Record', 'Attempts', 'Answer', 'Action']}
+        list={list}
         empty={
           state === undefined
             ? 'Nothing was sent yet. A change of a record is sent after the next reading; “Send ping” tries the receiver.'
             : `No delivery is ${state}.`
         }
-      >
-        {data?.items.map((delivery) => (
+        cursor={cursor}
+        onTurn={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        renderRow={(delivery) => (
           <DeliveryRow
             key={delivery.id}
             delivery={delivery}
@@ -80,12 +77,7 @@ export function Deliveries({ path, name }: { path: string; name: string }) {
               replay.run({ method: 'POST', path: `${path}/replay`, body: { delivery: delivery.id } })
             }
           />
-        ))}
-      </ListTable>
-      <PageControls
-        cursor={cursor}
-        next={data?.next}
-        onTurn={(next) => void navigate({ search: (old) => ({ ...old, cursor: next }) })}
+        )}
       />
     </Stack>
   );
@@ -150,45 +142,32 @@ interface ReplaySinceProps {
 }
 
 function ReplaySince({ path, name, onReplayed }: ReplaySinceProps) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [since, setSince] = useState<string | null>(() => addDays(-1));
-  const replay = useAct<ReplayView>(RESOURCES, (answer) => onReplayed(answer.replayed));
-  useCloseWhenDone(replay.isPending, replay.error, close);
+  const replay = useAdminMutation<ReplayView>(RESOURCES, (answer) => onReplayed(answer.replayed));
   const request: AdminRequest = { method: 'POST', path: `${path}/replay`, body: { since } };
   return (
-    <>
-      <Button variant="default" onClick={open}>
-        Replay
-      </Button>
-      <Modal opened={isOpen} onClose={close} title="Send deliveries again" size="lg">
-        <Stack gap="md">
-          <Text size="sm">
-            The newest delivery of each record since this time is sent again, with the same webhook-id: a
-            receiver skips what it has processed.
-          </Text>
-          <TimeInput
-            label="Since"
-            value={since}
-            onChange={setSince}
-            days={[-1, -2, -7]}
-            error={undefined}
-            none="No time"
-          />
-          <ProblemAlert error={replay.error} onDismiss={replay.reset} />
-          <Group justify="flex-end">
-            <AsCode
-              request={request}
-              command={`subscriptions replay ${quoteIfNeeded(name)}${printOptions({ since: since ?? undefined })}`}
-            />
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button disabled={since === null} loading={replay.isPending} onClick={() => replay.run(request)}>
-              Send again
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
-    </>
+    <DialogButton
+      label="Replay"
+      title="Send deliveries again"
+      confirmLabel="Send again"
+      mutation={replay}
+      request={since === null ? null : request}
+      command={`subscriptions replay ${quoteIfNeeded(name)}${printOptions({ since: since ?? undefined })}`}
+    >
+      <Stack gap="md">
+        <Text size="sm">
+          The newest delivery of each record since this time is sent again, with the same webhook-id: a
+          receiver skips what it has processed.
+        </Text>
+        <TimeInput
+          label="Since"
+          value={since}
+          onChange={setSince}
+          days={[-1, -2, -7]}
+          error={undefined}
+          none="No time"
+        />
+      </Stack>
+    </DialogButton>
   );
 }

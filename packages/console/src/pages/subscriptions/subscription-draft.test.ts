@@ -1,9 +1,11 @@
+import type { SubscriptionView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import {
   beginsAnew,
   EMPTY_SUBSCRIPTION,
   listSubscriptionChanges,
   readSubscription,
+  toSubscriptionDraft,
 } from './subscription-draft.ts';
 
 const DRAFT = { ...EMPTY_SUBSCRIPTION, name: 'contacts', instance: 'prod', model: 'res.partner' };
@@ -35,5 +37,18 @@ test('changes are only what differs, and some of them begin anew', () => {
 test('a subscription to the ends of keys has no members of records', () => {
   expect(readSubscription({ ...DRAFT, source: 'key.ends', domain: '{', url: 'https://a' })).toEqual({
     input: { name: 'contacts', events: ['key.ends'], url: 'https://a', interval_seconds: 60, start: 'now' },
+  });
+});
+
+test('the draft of a stored subscription has what an operator may give, and no further member of the view', () => {
+  const shared = { name: 'contacts', url: 'https://a', interval_seconds: 60, start: 'now' } as const;
+  const records = { instance: 'prod', model: 'res.partner', fields: ['name'], payload: 'full', gone: false };
+  const view = {
+    ...{ ...shared, ...records, domain: [], key: null },
+    ...{ state: 'active', problem: null, version: 3, member_of_a_later_release: 1 },
+  } as unknown as SubscriptionView;
+  expect(toSubscriptionDraft(view)).toEqual({
+    ...{ ...shared, ...records },
+    ...{ source: 'records', domain: '[]', key: '' },
   });
 });

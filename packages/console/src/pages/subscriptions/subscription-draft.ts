@@ -1,12 +1,14 @@
 /** The state of the form for a subscription. Pure. */
 import {
   pick,
+  RECORD_SUBSCRIPTION_MEMBERS,
   RESTARTING_MEMBERS,
   SHARED_SUBSCRIPTION_MEMBERS,
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionChanges,
   type SubscriptionInput,
   type SubscriptionView,
+  tryParse,
 } from '@erp-proxy/contract';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { printJson } from '../../parts/print-json.ts';
@@ -41,8 +43,7 @@ export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
     const shared = pick(view, SHARED_SUBSCRIPTION_MEMBERS);
     return { ...EMPTY_SUBSCRIPTION, ...shared, name: view.name, source: 'key.ends' };
   }
-  const { state, reason, read_at, problem, receiver, secrets, created_at, updated_at, version, ...members } =
-    view;
+  const members = pick(view, ['name', ...SHARED_SUBSCRIPTION_MEMBERS, ...RECORD_SUBSCRIPTION_MEMBERS]);
   const { domain, key } = members;
   return { ...members, source: 'records', domain: printJson(domain), key: key ?? '' };
 }
@@ -63,12 +64,8 @@ export function readSubscription(
 
 function readDomain(text: string): unknown[] | null {
   if (text.trim() === '') return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = tryParse(text);
+  return Array.isArray(value) ? value : null;
 }
 
 export function listSubscriptionChanges(

@@ -4,7 +4,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -19,7 +19,7 @@ export function NewSubscriptionPage() {
   const navigate = useNavigate();
   const [draft, setDraft] = useState(EMPTY_SUBSCRIPTION);
   const [created, setCreated] = useState<NewSubscriptionView | null>(null);
-  const create = useAct<NewSubscriptionView>(['/subscriptions'], setCreated);
+  const create = useAdminMutation<NewSubscriptionView>(['/subscriptions'], setCreated);
   const read = readSubscription(draft);
   const input = 'input' in read ? read.input : null;
   const request: AdminRequest = { method: 'POST', path: '/subscriptions', body: input ?? {} };

@@ -12,7 +12,7 @@ import { StateBadge } from '../../parts/state-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { describeSource } from './describe-source.ts';
 import { SUBSCRIPTION_TABS, subscriptionRoute } from './route.ts';
-import { SubscriptionActs } from './subscription-acts.tsx';
+import { SubscriptionActions } from './subscription-actions.tsx';
 import { SubscriptionOverview } from './subscription-overview.tsx';
 import { SubscriptionSettings } from './subscription-settings.tsx';
 import { VerifySignatures } from './verify-signatures.tsx';
@@ -39,7 +39,7 @@ export function SubscriptionPage() {
         }
       >
         <AsCode request={{ method: 'GET', path }} command={`subscriptions show ${quoteIfNeeded(name)}`} />
-        {subscription !== undefined && <SubscriptionActs key={name} current={subscription} path={path} />}
+        {subscription !== undefined && <SubscriptionActions key={name} current={subscription} path={path} />}
       </PageHeader>
       <ProblemAlert error={error} />
       {subscription !== undefined && <Parts key={name} current={subscription} path={path} />}

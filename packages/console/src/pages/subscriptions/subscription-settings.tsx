@@ -3,7 +3,7 @@ import type { SubscriptionView } from '@erp-proxy/contract';
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { FormEvent } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { SaveProblem } from '../../parts/save-problem.tsx';
@@ -22,7 +22,7 @@ import { SubscriptionFields } from './subscription-fields.tsx';
 export function SubscriptionSettings({ current, path }: { current: SubscriptionView; path: string }) {
   const edited = useEdited(current, toSubscriptionDraft);
   const { draft, before, change, isDirty, tag } = edited;
-  const save = useAct<SubscriptionView>(['/subscriptions'], (saved) => edited.reset(saved));
+  const save = useAdminMutation<SubscriptionView>(['/subscriptions'], (saved) => edited.reset(saved));
   const { changes, mistake } = readChanges(before, draft);
   const request = (ifMatch: string): AdminRequest => ({
     method: 'PATCH',

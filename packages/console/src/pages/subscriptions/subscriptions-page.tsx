@@ -6,11 +6,9 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { PageControls } from '../../parts/page-controls.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PagedList } from '../../parts/paged-list.tsx';
 import { printOptions } from '../../parts/print-options.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -22,7 +20,7 @@ const REFRESH_MS = 15_000;
 export function SubscriptionsPage() {
   const filters = subscriptionsRoute.useSearch();
   const navigate = useNavigate({ from: subscriptionsRoute.fullPath });
-  const { data, error, isFetching } = useQuery({
+  const list = useQuery({
     ...readAdmin<Page<SubscriptionView>>('/subscriptions', filters),
     refetchInterval: REFRESH_MS,
   });
@@ -58,26 +56,18 @@ export function SubscriptionsPage() {
           }
         />
       </Group>
-      <ProblemAlert error={error} />
-      <ListTable
+      <PagedList
         label="Subscriptions"
         columns={['Name', 'State', 'Reads', 'Receiver', 'Last read', 'Last taken', 'Failures']}
-        isLoading={isFetching && data === undefined}
-        isEmpty={data?.items.length === 0}
+        list={list}
         empty={
           isFiltered
             ? 'No subscription matches. Clear the search or choose all states.'
             : 'There are no subscriptions yet. Add one to get changes of Odoo without asking for them.'
         }
-      >
-        {data?.items.map((subscription) => (
-          <SubscriptionRow key={subscription.name} subscription={subscription} />
-        ))}
-      </ListTable>
-      <PageControls
         cursor={filters.cursor}
-        next={data?.next}
         onTurn={(cursor) => void navigate({ search: (old) => ({ ...old, cursor }) })}
+        renderRow={(subscription) => <SubscriptionRow key={subscription.name} subscription={subscription} />}
       />
     </>
   );

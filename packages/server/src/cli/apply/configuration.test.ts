@@ -28,7 +28,7 @@ keys:
   - { name: inline, policy: { extends: base, limit_max: 7 } }
   - { name: anything, policy: null }
 `);
-    expect(keys.map(({ policy }) => policy)).toEqual([
+    expect(keys.map(({ members }) => members.policy)).toEqual([
       {
         instances: ['prod'],
         limit_max: 50,

@@ -2,12 +2,18 @@
  * Reads a configuration file with policies, keys and instances. Reports all its errors at once. Knows neither the store
  * nor the values of secrets.
  */
-import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contract';
-import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
+import type { InstanceInput, SubscriptionInput } from '@erp-proxy/contract';
+import {
+  INSTANCE_INPUT,
+  KEY_FILE_MEMBERS,
+  type KeyFileMembers,
+  SUBSCRIPTION_MEMBERS,
+} from '@erp-proxy/contract/admin';
 import { findNearestName } from '@erp-proxy/text';
-import { InstanceInputError, readChanges } from '../../instances/members.ts';
+import { InputError } from '../../instances/input.ts';
+import { readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
-import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,
   type LineError,
@@ -31,7 +37,7 @@ export type InstanceMembers = Partial<Omit<InstanceInput, 'name' | 'api_key'>>;
 export interface WantedKey {
   line: number;
   name: string;
-  policy: Policy | null;
+  members: KeyFileMembers;
 }
 
 export interface WantedInstance {
@@ -59,7 +65,6 @@ export interface Configuration {
 }
 
 const SECTIONS = ['policies', 'keys', 'instances', 'subscriptions'] as const;
-const KEY_MEMBERS = ['name', 'policy'] as const;
 /**
  * Variables of the proxy's own settings, including its master key and admin token, which must not be sent to an Odoo
  * server as a key.
@@ -67,6 +72,7 @@ const KEY_MEMBERS = ['name', 'policy'] as const;
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
   'variables whose names begin with ERP_PROXY_ are settings of the proxy, and go to no Odoo server: give the key in another';
+const KEY_NAMES = ['name', ...Object.keys(KEY_FILE_MEMBERS)];
 const INSTANCE_NAMES = ['name', ...Object.keys(INSTANCE_INPUT)];
 const SUBSCRIPTION_NAMES = ['name', ...Object.keys(SUBSCRIPTION_MEMBERS)];
 
@@ -131,7 +137,7 @@ export function readConfiguration(
   }
 
   function readKey(located: Located): WantedKey | null {
-    const members = readMembers(located, 'a key', KEY_MEMBERS);
+    const members = readMembers(located, 'a key', KEY_NAMES);
     const name = readName(located, members, 'a key');
     const policy = members.get('policy');
     if (policy === undefined && located.kind === 'map') {
@@ -141,7 +147,7 @@ export function readConfiguration(
     }
     if (policy === undefined || name === null) return null;
     const isNone = policy.kind === 'scalar' && policy.value === null;
-    return { line: located.line, name, policy: isNone ? null : policies.resolve(policy) };
+    return { line: located.line, name, members: { policy: isNone ? null : policies.resolve(policy) } };
   }
 
   function readInstance(located: Located): WantedInstance | null {
@@ -174,7 +180,7 @@ export function readConfiguration(
     try {
       read();
     } catch (error) {
-      if (!(error instanceof InstanceInputError || error instanceof SubscriptionInputError)) throw error;
+      if (!(error instanceof InputError)) throw error;
       for (const { path, message } of error.invalidMembers) {
         report({ line: findLine(located, path), message: `\`${path}\` ${message}` });
       }

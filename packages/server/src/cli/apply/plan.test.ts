@@ -102,7 +102,7 @@ describe('keys', () => {
         kind: 'add',
         target: 'key app',
         changes: { policy: { from: undefined, to: null } },
-        action: { do: 'create key', name: 'app', policy: null },
+        action: { do: 'create key', name: 'app', members: { policy: null } },
       },
     ]);
   });

@@ -3,10 +3,12 @@
  * neither the store nor a secret.
  */
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
+import type { KeyFileMembers } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
-import { InstanceInputError, readInput } from '../../instances/members.ts';
+import { InputError } from '../../instances/input.ts';
+import { readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
-import { readInput as readSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
+import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import type {
   Configuration,
   InstanceMembers,
@@ -20,6 +22,7 @@ import { type Difference, findDifference } from './difference.ts';
 import type { LineError } from './document.ts';
 import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
+import { describeKey } from './key-members.ts';
 import { describeSubscription } from './subscription-members.ts';
 
 /** The keys, instances and subscriptions of the store that the file names. */
@@ -50,8 +53,8 @@ export interface Step {
 /** An update applies to one version only: `version` of the object that was created at `created_at`. */
 export type Action =
   | { do: 'nothing' }
-  | { do: 'create key'; name: string; policy: Policy | null }
-  | { do: 'update key'; id: string; version: number; created_at: string; policy: Policy | null }
+  | { do: 'create key'; name: string; members: KeyFileMembers }
+  | { do: 'update key'; id: string; version: number; created_at: string; members: KeyFileMembers }
   | { do: 'create subscription'; input: SubscriptionInput }
   | {
       do: 'update subscription';
@@ -96,37 +99,34 @@ export function makePlan(
 }
 
 function planKeys(
-  { line, name, policy }: WantedKey,
+  { line, name, members }: WantedKey,
   present: readonly KeyView[],
   { createsKeys }: PlanOptions,
 ): (Step | LineError)[] {
   if (present.length > 0) {
-    return present.map(({ id, version, created_at, policy: before }) => {
-      const unreadable = before !== null && 'unreadable' in before ? explainUnreadable(before) : null;
-      if (unreadable === null && losesPublishable(before as Policy | null, policy)) {
+    return present.map((view) => {
+      const { id, version, created_at, policy } = view;
+      const unreadable = policy !== null && 'unreadable' in policy ? explainUnreadable(policy) : null;
+      const before = describeKey({ ...view, policy: policy as Policy | null });
+      if (unreadable === null && losesPublishable(before.policy, members.policy)) {
         return { line, message: `key "${name}" (${id}): ${LOSS_MESSAGE}` };
       }
-      const changes = findDifference(unreadable ?? before, policy, 'policy');
-      const step = makeStep(`key ${name} (${id})`, changes, {
-        do: 'update key',
-        id,
-        version,
-        created_at,
-        policy,
-      });
+      const shown = unreadable === null ? before : { ...before, policy: unreadable };
+      const action = { do: 'update key', id, version, created_at, members } as const;
+      const step = makeStep(`key ${name} (${id})`, findDifference(shown, { ...before, ...members }), action);
       return unreadable === null ? step : { ...step, replacesUnreadable: unreadable };
     });
   }
   if (createsKeys) {
-    const changes = { policy: { from: undefined, to: policy } };
-    return [{ kind: 'add', target: `key ${name}`, changes, action: { do: 'create key', name, policy } }];
+    const changes = findDifference({}, members);
+    return [{ kind: 'add', target: `key ${name}`, changes, action: { do: 'create key', name, members } }];
   }
   const message = `there is no active key "${name}"; make it with erp-proxy keys create, or here with --create-keys`;
   return [{ line, message }];
 }
 
 function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineError)[] {
-  const errors = findInputErrors({ ...members, name, api_key: SECRET });
+  const errors = findInputErrors(() => readInput({ ...members, name, api_key: SECRET }));
   if (secret === null)
     errors.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
   if (!isFull(members) || secret === null || errors.length > 0) {
@@ -184,15 +184,9 @@ function planSubscription(
     return [makeStep(`subscription ${name}`, changes, action)];
   }
   const input = { ...members, name } as SubscriptionInput;
-  try {
-    readSubscription(input);
-  } catch (error) {
-    if (!(error instanceof SubscriptionInputError)) throw error;
-    return error.invalidMembers.map(({ path, message }) => ({
-      line,
-      message: `subscription "${name}": \`${path}\` ${message}`,
-    }));
-  }
+  const errors = findInputErrors(() => readSubscription(input));
+  if (errors.length > 0)
+    return errors.map((error) => ({ line, message: `subscription "${name}": ${error}` }));
   const changes = findDifference({}, members);
   return [
     { kind: 'add', target: `subscription ${name}`, changes, action: { do: 'create subscription', input } },
@@ -204,12 +198,12 @@ function makeStep(target: string, changes: Difference, action: Action): Step {
   return { kind: 'keep', target, changes, action: { do: 'nothing' } };
 }
 
-function findInputErrors(input: Partial<Parameters<typeof readInput>[0]>): string[] {
+function findInputErrors(read: () => unknown): string[] {
   try {
-    readInput(input as Parameters<typeof readInput>[0]);
+    read();
     return [];
   } catch (error) {
-    if (!(error instanceof InstanceInputError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     return error.invalidMembers.map(({ path, message }) => `\`${path}\` ${message}`);
   }
 }

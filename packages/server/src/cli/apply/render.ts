@@ -4,18 +4,23 @@ import {
   INSTANCE_DEFAULTS,
   type InstanceView,
   type KeyView,
-  type Policy,
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionView,
 } from '@erp-proxy/contract';
-import { INSTANCE_INPUT, listDefaults, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
+import {
+  INSTANCE_INPUT,
+  type KeyFileMembers,
+  listDefaults,
+  SUBSCRIPTION_MEMBERS,
+} from '@erp-proxy/contract/admin';
 import { stringify } from 'yaml';
 import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
 import { describeInstance } from './instance-members.ts';
+import { describeKey } from './key-members.ts';
 import { describeSubscription } from './subscription-members.ts';
 
 interface WrittenConfiguration {
-  keys: { name: string; policy: Policy | null }[];
+  keys: ({ name: string } & KeyFileMembers)[];
   instances: ({ name: string } & InstanceMembers)[];
   /** Left out if there are no subscriptions. */
   subscriptions?: ({ name: string } & SubscriptionMembers)[];
@@ -36,27 +41,29 @@ export function describeConfiguration(
   instances: Iterable<InstanceView>,
   subscriptions: readonly SubscriptionView[] = [],
 ): { configuration: WrittenConfiguration; omitted: string[] } {
-  const policies = new Map<string, Policy | null>();
+  const known = new Map<string, KeyFileMembers>();
   const contradictions = new Set<string>();
   const unreadable = new Map<string, string>();
-  for (const { id, name, policy } of keys) {
+  for (const key of keys) {
+    const { id, name, policy } = key;
     if (policy !== null && 'unreadable' in policy) {
       const reason = `the policy of key ${JSON.stringify(name)} (${id}) is unreadable (${policy.unreadable}), and apply goes by the name; set it anew with erp-proxy keys update`;
       unreadable.set(name, reason);
       continue;
     }
-    const other = policies.get(name);
-    if (other !== undefined && !isDeepStrictEqual(other, policy)) contradictions.add(name);
-    policies.set(name, policy);
+    const members = describeKey({ ...key, policy });
+    const other = known.get(name);
+    if (other !== undefined && !isDeepStrictEqual(other, members)) contradictions.add(name);
+    known.set(name, members);
   }
-  for (const name of [...contradictions, ...unreadable.keys()]) policies.delete(name);
+  for (const name of [...contradictions, ...unreadable.keys()]) known.delete(name);
   const different = [...contradictions].map(
     (name) =>
       `keys named ${JSON.stringify(name)} have different policies, and apply goes by the name; give them names of their own`,
   );
   return {
     configuration: {
-      keys: [...policies].map(([name, policy]) => ({ name, policy })),
+      keys: [...known].map(([name, members]) => ({ name, ...members })),
       instances: [...instances].map((view) => ({
         name: view.name,
         ...omitDefaults(describeInstance(view), DEFAULTS.instance),
@@ -82,8 +89,8 @@ function omitDefaults<Members extends object>(
   members: Members,
   defaults: Readonly<Record<string, unknown>>,
 ): Partial<Members> {
-  const told = Object.entries(members).filter(
+  const kept = Object.entries(members).filter(
     ([name, value]) => !(name in defaults) || !isDeepStrictEqual(value, defaults[name]),
   );
-  return Object.fromEntries(told) as Partial<Members>;
+  return Object.fromEntries(kept) as Partial<Members>;
 }

@@ -1,5 +1,6 @@
 /** Reads the secrets of a plan from the places that the file names, before anything is changed. */
-import { InstanceInputError, readChanges } from '../../instances/members.ts';
+import { InputError } from '../../instances/input.ts';
+import { readChanges } from '../../instances/members.ts';
 import type { LocatedSecret, SecretSource } from './configuration.ts';
 import type { LineError } from './document.ts';
 import type { Step } from './plan.ts';
@@ -35,7 +36,7 @@ async function readSecret({ line, source }: LocatedSecret, means: SecretMeans): 
     readChanges({ api_key: text });
     return text;
   } catch (error) {
-    if (!(error instanceof InstanceInputError)) throw error;
+    if (!(error instanceof InputError)) throw error;
     const [{ message } = { message: '' }] = error.invalidMembers;
     return { line, message: `what ${'env' in source ? source.env : source.file} holds ${message}` };
   }

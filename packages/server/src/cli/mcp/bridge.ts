@@ -2,6 +2,7 @@
  * Serves MCP on standard input and output, and passes each request on to the proxy. The SDK speaks with the client in
  * the revision that it knows; the proxy is asked in the revision of 2026-07-28. Knows no tools.
  */
+import { tryParse } from '@erp-proxy/contract';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -149,9 +150,5 @@ interface ProxyAnswer {
 }
 
 function readAnswer(text: string): ProxyAnswer {
-  try {
-    return JSON.parse(text) as ProxyAnswer;
-  } catch {
-    return {};
-  }
+  return (tryParse(text) ?? {}) as ProxyAnswer;
 }

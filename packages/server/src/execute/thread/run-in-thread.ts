@@ -71,7 +71,7 @@ export function runInThread<Name extends TaskName>(
  * The memory that one thread has. It is released there once the main thread has no more views of it, which a garbage
  * collection finds out.
  */
-class LentMemories implements SharedMemories {
+class SentMemories implements SharedMemories {
   readonly #ids = new WeakMap<SharedArrayBuffer, MemoryId>();
   readonly #byId = new Map<MemoryId, WeakRef<SharedArrayBuffer>>();
   readonly #collected: FinalizationRegistry<MemoryId>;
@@ -113,7 +113,7 @@ class LentMemories implements SharedMemories {
 
 interface Running {
   worker: Worker;
-  memories: LentMemories;
+  memories: SentMemories;
 }
 
 class TaskThread {
@@ -178,7 +178,7 @@ class TaskThread {
       // Flags of the process, such as --eval and --watch, must not apply to the thread.
       execArgv: [],
     });
-    const memories = new LentMemories((id) => worker.postMessage({ released: id } satisfies TaskRequest));
+    const memories = new SentMemories((id) => worker.postMessage({ released: id } satisfies TaskRequest));
     worker.on('message', (reply: TaskReply) => {
       this.#end((job) => {
         if ('error' in reply) job.reject(reply.error);

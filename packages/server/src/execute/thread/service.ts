@@ -15,7 +15,7 @@ import {
 } from './messages.ts';
 import { TASKS } from './tasks.ts';
 
-class HeldMemories implements SharedMemories {
+class ReceivedMemories implements SharedMemories {
   readonly #byId = new Map<MemoryId, SharedArrayBuffer>();
   readonly #ids = new Map<SharedArrayBuffer, MemoryId>();
   #count = 0;
@@ -50,7 +50,7 @@ class HeldMemories implements SharedMemories {
   }
 }
 
-const memories = new HeldMemories();
+const memories = new ReceivedMemories();
 const port = parentPort as MessagePort;
 port.on('message', (request: TaskRequest) => {
   if ('released' in request) memories.release(request.released);

@@ -4,7 +4,7 @@ import type { Target } from '../terms/target.ts';
 
 export const applyInstanceTimeout: Step<{ isReadOnly: boolean; target: Target }> =
   async function applyInstanceTimeout({ target }, context, next) {
-    const timeoutMs = target.instance?.timeout_ms ?? null;
+    const timeoutMs = target.instance?.timeoutMs ?? null;
     if (timeoutMs !== null) context.time.allow(timeoutMs, context.request.isBatch);
     return await next(context);
   };

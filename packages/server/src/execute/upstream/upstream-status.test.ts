@@ -123,7 +123,7 @@ async function findProtocols(status: number, location?: string): Promise<string>
 /** The protocols that key rotation tries, and its error. */
 async function rotate(status: number, location?: string): Promise<string> {
   const { asked, egress } = serveStatus(status, location);
-  const instance = { url: 'https://erp.example.com/odoo', db: 'prod', user_id: 2, protocol: 'auto' };
+  const instance = { url: 'https://erp.example.com/odoo', db: 'prod', userId: 2, protocol: 'auto' };
   const ask = createAskOdoo({ egress, timeoutMs: 60_000 });
   const question = { model: 'a', method: 'b', keyword: {} };
   const answer = await ask(instance as unknown as InstanceRecord, target.apiKey, question);

@@ -5,7 +5,7 @@
  */
 
 import { AnswerCollector, type AnswerHeaders, type AnswerWriter } from '@erp-proxy/async/streams';
-import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody } from '@erp-proxy/contract';
+import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody, tryParse } from '@erp-proxy/contract';
 import { isObject } from '@erp-proxy/json';
 import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';
@@ -80,8 +80,9 @@ class ModelsWriter extends AnswerCollector {
 
   #makeAnswer(): { httpStatus: number; body: Buffer } {
     if (this.isTooLarge) return deny(NULL_ID, TOO_LARGE);
-    const answers = readAnswers(this.join());
-    if (answers === null) return deny(NULL_ID, NOT_FIELDS);
+    // A long answer of a server is not checked before it is passed on.
+    const answers = tryParse(Buffer.from(this.join()).toString()) as ModelAnswer[] | undefined;
+    if (answers === undefined) return deny(NULL_ID, NOT_FIELDS);
     const descriptions = new Map<string, Record<string, unknown>>();
     for (const { id, error, result } of answers) {
       const model = Buffer.from(JSON.stringify(id));
@@ -106,15 +107,6 @@ interface ModelAnswer {
   id: string;
   result?: unknown;
   error?: ErrorBody;
-}
-
-/** Null if the bytes are not JSON: a long answer of a server is not checked before it is passed on. */
-function readAnswers(bytes: Uint8Array): ModelAnswer[] | null {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    return null;
-  }
 }
 
 function deny(id: Uint8Array, denial: Denial): { httpStatus: number; body: Buffer } {

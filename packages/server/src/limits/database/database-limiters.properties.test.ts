@@ -51,7 +51,7 @@ const STEPS = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        act: fc.constant('batch' as const),
+        kind: fc.constant('batch' as const),
         ...CALL,
         patienceMs: PATIENCE_MS,
         size: fc.integer({ min: 1, max: 4 }),
@@ -60,7 +60,7 @@ const STEPS = fc.array(
     {
       weight: 1,
       arbitrary: fc.record({
-        act: fc.constant('share' as const),
+        kind: fc.constant('share' as const),
         ...CALL,
         readers: fc.array(PATIENCE_MS, { minLength: 1, maxLength: 3 }),
       }),
@@ -68,13 +68,13 @@ const STEPS = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        act: fc.constant('release' as const),
+        kind: fc.constant('release' as const),
         pick: fc.nat(),
         result: fc.oneof(fc.constant<PermitResult>('answered'), fc.constantFrom(...RESULTS)),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ act: fc.constant('caller leaves' as const), pick: fc.nat() }) },
-    { weight: 2, arbitrary: fc.record({ act: fc.constant('pass time' as const), ms: fc.nat(3000) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('caller leaves' as const), pick: fc.nat() }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('pass time' as const), ms: fc.nat(3000) }) },
   ),
   { maxLength: 200, size: 'max' },
 );
@@ -87,13 +87,13 @@ type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
  */
 const CALL_OF_A = { client: 'a', database: 'one', bound: null, isBackground: false } as const;
 const PROBE_BEYOND_SHARE: Step[] = [
-  { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 3 },
-  { act: 'batch', ...CALL_OF_A, client: 'b', patienceMs: 500, size: 1 },
-  { act: 'pass time', ms: 500 },
-  { act: 'batch', ...CALL_OF_A, patienceMs: 5000, size: 2 },
-  { act: 'release', pick: 0, result: 'timed_out' },
-  { act: 'pass time', ms: 1000 },
-  { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 1 },
+  { kind: 'batch', ...CALL_OF_A, patienceMs: 500, size: 3 },
+  { kind: 'batch', ...CALL_OF_A, client: 'b', patienceMs: 500, size: 1 },
+  { kind: 'pass time', ms: 500 },
+  { kind: 'batch', ...CALL_OF_A, patienceMs: 5000, size: 2 },
+  { kind: 'release', pick: 0, result: 'timed_out' },
+  { kind: 'pass time', ms: 1000 },
+  { kind: 'batch', ...CALL_OF_A, patienceMs: 500, size: 1 },
 ];
 
 /** A request of a client. When it ends, its calls are aborted. */
@@ -274,7 +274,7 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
           if (breaker === 'closed') history.forgetProbes(database);
       };
       for (const step of steps) {
-        switch (step.act) {
+        switch (step.kind) {
           case 'batch': {
             const { ending, dueMs } = history.begin(step.patienceMs);
             const { client, database, bound, isBackground } = step;

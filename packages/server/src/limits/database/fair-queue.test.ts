@@ -91,10 +91,10 @@ test('after any history, the next call, victims and sizes match a naive implemen
   const instances = fc.constantFrom(null, 'i', 'j');
   const steps = fc.array(
     fc.oneof(
-      fc.record({ act: fc.constant('add' as const), client: clients, instance: instances }),
-      fc.record({ act: fc.constant('next' as const), open: fc.subarray([null, 'i', 'j']) }),
-      fc.record({ act: fc.constant('victim' as const), client: clients }),
-      fc.record({ act: fc.constantFrom('end' as const, 'remove' as const), pick: fc.nat() }),
+      fc.record({ kind: fc.constant('add' as const), client: clients, instance: instances }),
+      fc.record({ kind: fc.constant('next' as const), open: fc.subarray([null, 'i', 'j']) }),
+      fc.record({ kind: fc.constant('victim' as const), client: clients }),
+      fc.record({ kind: fc.constantFrom('end' as const, 'remove' as const), pick: fc.nat() }),
     ),
     { maxLength: 200, size: 'max' },
   );
@@ -108,7 +108,7 @@ test('after any history, the next call, victims and sizes match a naive implemen
       const lengths = () =>
         [...new Set(waiting.map(({ item }) => item.call.client))].map((name) => queueOf(name).length);
       for (const [number, step] of history.entries()) {
-        if (step.act === 'add') {
+        if (step.kind === 'add') {
           const { client, instance } = step;
           const ahead = queue.countAhead({ client, instance });
           const subqueue = waiting.filter(({ item }) => item.call.instance === instance);
@@ -117,7 +117,7 @@ test('after any history, the next call, victims and sizes match a naive implemen
           expect(ahead).toBeGreaterThanOrEqual(own);
           if (subqueue.length === own) expect(ahead).toBe(own);
           waiting.push(queue.add({ client, instance, number }));
-        } else if (step.act === 'next') {
+        } else if (step.kind === 'next') {
           const mayRun = ({ instance }: TestCall) => step.open.includes(instance);
           const runnable = waiting.filter(({ item }) => mayRun(item.call));
           const call = beginNext(queue, mayRun);
@@ -129,7 +129,7 @@ test('after any history, the next call, victims and sizes match a naive implemen
             expect(countRunning(call.client)).toBeLessThanOrEqual(countRunning(item.call.client));
           waiting = waiting.filter(({ item }) => item.call !== call);
           running.push(call.client);
-        } else if (step.act === 'victim') {
+        } else if (step.kind === 'victim') {
           const victim = queue.findVictim(step.client);
           const longest = Math.max(0, ...lengths());
           expect(victim === null).toBe(longest <= queueOf(step.client).length + 1);
@@ -137,9 +137,9 @@ test('after any history, the next call, victims and sizes match a naive implemen
           const { client } = victim.item.call;
           expect(queueOf(client)).toHaveLength(longest);
           expect(queueOf(client).at(-1)).toBe(victim);
-        } else if (step.act === 'end' && running.length > 0) {
+        } else if (step.kind === 'end' && running.length > 0) {
           for (const client of running.splice(step.pick % running.length, 1)) queue.end(client);
-        } else if (step.act === 'remove' && waiting.length > 0) {
+        } else if (step.kind === 'remove' && waiting.length > 0) {
           for (const entry of waiting.splice(step.pick % waiting.length, 1)) queue.remove(entry);
         }
         expect(queue.size).toBe(waiting.length);

@@ -62,7 +62,7 @@ const NO_COMPANIES = { companies: [], companiesCount: 0 };
 
 /** The members of the user that the key may read. */
 async function readUser(instance: InstanceRecord, session: Session) {
-  const { user_id: userId } = instance;
+  const { userId } = instance;
   const known = { id: userId };
   if (!mayCall(session.policy, 'res.users', 'read')) return { user: known, ...NO_COMPANIES };
   const fields = ['name', 'login', 'company_id', 'company_ids'];

@@ -75,9 +75,9 @@ export interface ApprovalStore {
   list(query: ApprovalListQuery): Promise<ApprovalRow[]>;
   /**
    * Decides a pending row that has not expired. `conflict`: the row is not pending, or has expired. A refusal deletes
-   * the values of the call. The audit record `act` is appended as in {@link KeyStore}.
+   * the values of the call. The audit record `auditBatch` is appended as in {@link KeyStore}.
    */
-  decide(id: string, decision: ApprovalDecision, act?: AuditBatch): Promise<Change>;
+  decide(id: string, decision: ApprovalDecision, auditBatch?: AuditBatch): Promise<Change>;
   /**
    * Uses an approved row of this call that has not expired. True: this attempt has the approval, and no other attempt
    * gets it, even at the same moment or after a power loss.

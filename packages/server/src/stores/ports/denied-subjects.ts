@@ -10,12 +10,12 @@ export interface DeniedSubject {
   readonly deniedAt: number;
 }
 
-/** The audit record `act` is appended as in {@link KeyStore}. */
+/** The audit record `auditBatch` is appended as in {@link KeyStore}. */
 export interface DeniedSubjectStore {
   /** False if the subject was denied already: its `deniedAt` stays. */
-  deny(subject: DeniedSubject, act?: AuditBatch): Promise<boolean>;
+  deny(subject: DeniedSubject, auditBatch?: AuditBatch): Promise<boolean>;
   /** False if the subject is not denied. */
-  allow(id: string, act?: AuditBatch): Promise<boolean>;
+  allow(id: string, auditBatch?: AuditBatch): Promise<boolean>;
   find(id: string): Promise<DeniedSubject | null>;
   /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: begins with the first. */
   list(after: string | null, limit: number): Promise<DeniedSubject[]>;

@@ -25,10 +25,13 @@ export interface InstanceListQuery {
   search?: string | undefined;
 }
 
-/** The audit record `act` is appended as in {@link KeyStore}. */
+/** The audit record `auditBatch` is appended as in {@link KeyStore}. */
 export interface InstanceStore {
   /** `conflict`: the name is taken. */
-  insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Promise<Exclude<Change, 'missing'>>;
+  insert(
+    instance: Omit<StoredInstance, 'version'>,
+    auditBatch?: AuditBatch,
+  ): Promise<Exclude<Change, 'missing'>>;
   findByName(name: string): Promise<StoredInstance | null>;
   /** At most `limit` instances, ordered by the code points of their names. */
   list(query: InstanceListQuery): Promise<StoredInstance[]>;
@@ -37,9 +40,9 @@ export interface InstanceStore {
     id: string,
     version: number,
     next: Pick<StoredInstance, 'masterKeyId' | 'body'>,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<Change>;
-  remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
+  remove(id: string, version: number, auditBatch?: AuditBatch): Promise<Change>;
   /** Number of instances that each master key seals. */
   countByMasterKey(): Promise<ReadonlyMap<string, number>>;
 }

@@ -58,10 +58,10 @@ export interface KeyListQuery {
   name?: string | undefined;
 }
 
-/** Methods append the audit record `act` in the transaction of the change, and only if a row changes. */
+/** Methods append the audit record `auditBatch` in the transaction of the change, and only if a row changes. */
 export interface KeyStore {
   /** Fails if the id is taken. */
-  insert(key: StoredKey, act?: AuditBatch): Promise<void>;
+  insert(key: StoredKey, auditBatch?: AuditBatch): Promise<void>;
   findById(id: string): Promise<StoredKey | null>;
   /** At most `limit` keys, ordered by `createdAt`, then `id`. */
   list(query: KeyListQuery): Promise<KeyRecord[]>;
@@ -76,14 +76,19 @@ export interface KeyStore {
     id: string,
     version: number,
     changes: Partial<Pick<KeyRecord, 'name' | 'policy' | 'expiresAt'>>,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<Change>;
   /** False if there is no such key. A key that is already revoked keeps its time of revocation and its version. */
-  revoke(id: string, revokedAt: number, act?: AuditBatch): Promise<boolean>;
+  revoke(id: string, revokedAt: number, auditBatch?: AuditBatch): Promise<boolean>;
   /**
    * Changes the expiry of a key and inserts its successor, or does neither. A key has one working successor at a time.
    */
-  rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Promise<RotationResult>;
+  rotate(
+    id: string,
+    version: number,
+    rotation: KeyRotation,
+    auditBatch?: AuditBatch,
+  ): Promise<RotationResult>;
   /**
    * Sets `lastUsedAt` of these ids to later times, never to earlier ones. Skips unknown ids. Watchers are not notified.
    */

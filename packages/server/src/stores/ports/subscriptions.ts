@@ -63,7 +63,7 @@ export interface Reading {
   readonly deliveries: readonly NewDelivery[];
 }
 
-export interface ReadingNote {
+export interface ReadingOutcome {
   readonly id: string;
   readonly at: number;
   /** Reason why changes could not be read; null: they were read. */
@@ -172,15 +172,16 @@ export interface SubscriptionBacklog
 }
 
 /**
- * Subscriptions, and the deliveries that their changes cause: an outbox and its log. The audit record `act` is appended
- * as in {@link KeyStore}. Methods without `act` are for the process that reads changes and sends deliveries.
+ * Subscriptions, and the deliveries that their changes cause: an outbox and its log. The audit record `auditBatch` is
+ * appended as in {@link KeyStore}. Methods without `auditBatch` are for the process that reads changes and sends
+ * deliveries.
  */
 export interface SubscriptionStore {
   /** `conflict`: the name is taken. `full`: there are `max` subscriptions. */
   insert(
     subscription: SubscriptionDefinition,
     max: number,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<'done' | 'conflict' | 'full'>;
   findByName(name: string): Promise<StoredSubscription | null>;
   /** At most `limit` subscriptions, ordered by the code points of their names. */
@@ -192,17 +193,17 @@ export interface SubscriptionStore {
     id: string,
     version: number,
     next: { readonly body: string; readonly restarts: boolean },
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<Change>;
   /** The state `active` resets the failures of the receiver, and makes waiting deliveries due now. */
   setState(
     id: string,
     version: number,
     next: Pick<StoredSubscription, 'state' | 'reason'> & { readonly now: number },
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<Change>;
   /** Removes a subscription. Its deliveries are not sent any more; `prune` removes them. */
-  remove(id: string, version: number, act?: AuditBatch): Promise<Change>;
+  remove(id: string, version: number, auditBatch?: AuditBatch): Promise<Change>;
 
   /** Null: there is no such subscription. */
   readProgress(id: string, waitingMax: number): Promise<SubscriptionProgress | null>;
@@ -213,7 +214,7 @@ export interface SubscriptionStore {
    */
   commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
   /** Records readings that found no change to store, or failed. */
-  noteReadings(notes: readonly ReadingNote[]): Promise<void>;
+  saveReadingOutcomes(notes: readonly ReadingOutcome[]): Promise<void>;
 
   /**
    * Time at which the first waiting delivery of an active subscription is due; null: none waits. Ignores subscriptions
@@ -236,7 +237,7 @@ export interface SubscriptionStore {
     id: string,
     delivery: Omit<NewDelivery, 'record'> & Omit<DeliveryResult, 'nextAt' | 'id'>,
     now: number,
-    act?: AuditBatch,
+    auditBatch?: AuditBatch,
   ): Promise<void>;
 
   /** Lists deliveries, the newest first. */
@@ -245,11 +246,11 @@ export interface SubscriptionStore {
    * Makes an ended delivery due again. `missing`: the subscription has no such delivery. `conflict`: the delivery waits
    * already, is about no record, or a newer delivery of its record exists.
    */
-  replay(id: string, delivery: string, now: number, act?: AuditBatch): Promise<Change>;
+  replay(id: string, delivery: string, now: number, auditBatch?: AuditBatch): Promise<Change>;
   /**
    * Makes the newest delivery of each record since this time due again, as `replay`. Returns the number of deliveries.
    */
-  replaySince(id: string, since: number, now: number, act?: AuditBatch): Promise<number>;
+  replaySince(id: string, since: number, now: number, auditBatch?: AuditBatch): Promise<number>;
   /** At most `limit` backlogs. Those with the oldest waiting delivery come first. */
   measure(limit: number): Promise<SubscriptionBacklog[]>;
   /**

@@ -52,7 +52,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       await expect.poll(() => store.isWatching).toBe(false);
       await other.keys.revoke('a', 5);
       expect(told).toEqual([]);
-      wire.mend();
+      wire.restore();
       await expect.poll(() => told).toEqual([null]);
       expect(store.isWatching).toBe(true);
       expect((await store.keys.findById('a'))?.revokedAt).toBe(5);
@@ -75,7 +75,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     await expect((async () => store.keys.findById('a'))()).rejects.toThrow(
       /^The store postgres .* cannot be/,
     );
-    wire.mend();
+    wire.restore();
     await expect.poll(() => store.keys.findById('a')).not.toBeNull();
     await store.probe();
   });
@@ -102,7 +102,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       },
     };
     await expect((async () => store.audit.append(makeBatch(breaking)))()).rejects.toThrow(StoreError);
-    wire.mend();
+    wire.restore();
     await other.audit.append(makeBatch({ at: 1, record: '{}' }));
     expect((await other.audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([1]);
   });

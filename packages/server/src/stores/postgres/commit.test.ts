@@ -35,12 +35,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
 
   const rename = async () => store.keys.update('a', 1, { name: 'other' }, makeBatch({ at: 1, record: '{}' }));
   const readName = async () => (await other.keys.findById('a'))?.name;
-  const countActs = async () => (await other.audit.readAfter(0, 10)).length;
+  const countAuditRecords = async () => (await other.audit.readAfter(0, 10)).length;
 
   test('a change is done if only the answer was lost', async () => {
     wire.atCommit = 'lose the answer';
     expect(await rename()).toBe('done');
-    expect([await readName(), await countActs()]).toEqual(['other', 1]);
+    expect([await readName(), await countAuditRecords()]).toEqual(['other', 1]);
   });
 
   test('nothing is changed if the commit did not arrive, and the caller can try again', async () => {
@@ -49,21 +49,21 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(refused).toBeInstanceOf(StoreError);
     expect(refused).not.toBeInstanceOf(UnknownOutcomeError);
     expect(refused).toMatchObject({ message: expect.stringContaining('Nothing was changed') });
-    expect([await readName(), await countActs()]).toEqual(['test', 0]);
+    expect([await readName(), await countAuditRecords()]).toEqual(['test', 0]);
     expect(await rename()).toBe('done');
   });
 
   test('the outcome is unknown if the server is gone after the commit', async () => {
     wire.atCommit = 'lose the server';
     await expect(rename()).rejects.toThrow(UnknownOutcomeError);
-    expect([await readName(), await countActs()]).toEqual(['other', 1]);
+    expect([await readName(), await countAuditRecords()]).toEqual(['other', 1]);
   });
 
   test('a batch of the audit that is passed again after that is there once', async () => {
     const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
     wire.atCommit = 'lose the server';
     await expect((async () => store.audit.append(batch))()).rejects.toThrow(UnknownOutcomeError);
-    wire.mend();
+    wire.restore();
     await other.audit.append(makeBatch({ at: 2, record: '{"n":3}' }));
     await store.audit.append(batch);
     await store.audit.append(makeBatch({ at: 3, record: '{"n":4}' }));

@@ -73,7 +73,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     wire[outage]();
     await passUntil(() => !store.isWatching);
     for (let awayMs = 0; awayMs < AWAY_MS; awayMs += STEP_MS) await passStep();
-    wire.mend();
+    wire.restore();
     expect(await passUntil(isReady)).toBeLessThan(READY_MS);
     await store.probe();
   });

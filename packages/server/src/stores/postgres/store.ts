@@ -3,7 +3,6 @@ import { createSharedParts } from '../parts.ts';
 import type { FoundStore, OpenedStore } from '../ports/store.ts';
 import type { StoreDatabase } from '../statements.ts';
 import type { StoreTables } from '../tables.ts';
-import { transactWithAct } from './acts.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
 import { createPostgresAudit } from './audit.ts';
 import { openChangeFeed } from './changes.ts';
@@ -11,6 +10,7 @@ import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { openPostgresTables } from './tables.ts';
+import { transactWithAudit } from './transact-with-audit.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
@@ -51,9 +51,9 @@ async function open(address: PostgresAddress) {
   const config = createConfig(address);
   const migration = await migrate(config);
   const database = createDatabase(config, address.label);
-  const withActs: StoreDatabase = {
+  const withAudit: StoreDatabase = {
     ...database,
-    transactWithAct: (act, work, isDone) => transactWithAct(database, act, work, isDone),
+    transactWithAudit: (auditBatch, work, isDone) => transactWithAudit(database, auditBatch, work, isDone),
   };
   // If the listening connection died, the connections of the pool may be dead as well.
   const changes = await openChangeFeed(config, {
@@ -63,7 +63,7 @@ async function open(address: PostgresAddress) {
   return {
     label: address.label,
     migration,
-    ...createSharedParts({ durable: withActs, quick: withActs }),
+    ...createSharedParts({ durable: withAudit, quick: withAudit }),
     audit: createPostgresAudit(database),
     watch: changes.watch,
     get isWatching() {

@@ -102,10 +102,10 @@ export function createConnection(
         onCommit();
       }
     },
-    transactWithAct: (act, work, isDone) =>
+    transactWithAudit: (auditBatch, work, isDone) =>
       connection.transact(async (inner) => {
         const result = await work(inner);
-        if (act !== undefined && isDone(result)) append(act);
+        if (auditBatch !== undefined && isDone(result)) append(auditBatch);
         return result;
       }),
   };

@@ -115,7 +115,7 @@ export const OPERATIONS: {
     remove: WRITE,
     readProgress: READ,
     commitReading: QUICK_WRITE,
-    noteReadings: QUICK_WRITE,
+    saveReadingOutcomes: QUICK_WRITE,
     findNextDue: READ,
     claimDeliveries: QUICK_WRITE,
     recordAttempts: QUICK_WRITE,

@@ -1,10 +1,10 @@
 /** Shows what an administrator changed, line by line. */
 
-import type { AuditActView } from '@erp-proxy/contract';
+import type { AuditAdminView } from '@erp-proxy/contract';
 import { clipText } from '@erp-proxy/contract';
 import { Box, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { CopyText } from '../../parts/copy-text.tsx';
-import classes from './act-changes.module.css';
+import classes from './admin-changes.module.css';
 import { type ComparedLine, compareTexts } from './compare-texts.ts';
 
 /** Maximum lines that are rendered, so that the page stays fast. All of them can be copied. */
@@ -12,7 +12,7 @@ const LINES_MAX = 400;
 const LINE_LENGTH_MAX = 1_000;
 const SIGNS = { same: ' ', removed: '−', added: '+' } as const;
 
-export function ActChanges({ changes }: Pick<AuditActView, 'changes'>) {
+export function AdminChanges({ changes }: Pick<AuditAdminView, 'changes'>) {
   const members = Object.entries(changes);
   return (
     <section aria-label="Changes">
@@ -21,7 +21,7 @@ export function ActChanges({ changes }: Pick<AuditActView, 'changes'>) {
       </Title>
       {members.length === 0 && (
         <Text size="sm" c="dimmed">
-          This act changed no member.
+          This action changed no member.
         </Text>
       )}
       <Stack gap="sm">

@@ -7,32 +7,29 @@ import {
   tagVersion,
 } from '@erp-proxy/contract';
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
-import { useAct } from '../../api/use-act.ts';
+import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
+import { DialogButton } from '../../parts/dialog-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
 import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
-import { useCloseWhenDone } from '../../parts/use-close-when-done.ts';
 
-interface ActProps {
+interface ActionProps {
   current: SubscriptionView;
   path: string;
 }
 
 const RESOURCES = ['/subscriptions'];
 
-export function SubscriptionActs({ current, path }: ActProps) {
+export function SubscriptionActions({ current, path }: ActionProps) {
   const navigate = useNavigate();
   const [secret, setSecret] = useState<string | null>(null);
-  const rotate = useAct<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
-  const remove = useAct(RESOURCES, () => void navigate({ to: '/subscriptions' }));
-  const removal: AdminRequest = { method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) };
+  const rotate = useAdminMutation<NewSubscriptionView>(RESOURCES, (view) => setSecret(view.secret));
+  const remove = useAdminMutation(RESOURCES, () => void navigate({ to: '/subscriptions' }));
   const name = quoteIfNeeded(current.name);
   return (
     <>
@@ -54,27 +51,20 @@ export function SubscriptionActs({ current, path }: ActProps) {
           },
           command: `subscriptions rotate-secret ${name} --overlap ${overlap_seconds / 60}m`,
         })}
-        onConfirm={rotate.run}
-        isPending={rotate.isPending}
-        error={rotate.error}
-        onDismiss={rotate.reset}
+        mutation={rotate}
       />
-      <ConfirmButton
+      <DialogButton
         label="Remove"
         color="red"
         variant="light"
-        consequence={
-          <>
-            Nothing more of <strong>{current.name}</strong> is sent, and its deliveries are deleted. This
-            cannot be undone.
-          </>
-        }
-        onConfirm={() => remove.run(removal)}
-        code={{ request: removal, command: `subscriptions remove ${name}` }}
-        isPending={remove.isPending}
-        error={remove.error}
-        onDismiss={remove.reset}
-      />
+        confirmColor="red.9"
+        mutation={remove}
+        request={{ method: 'DELETE', path, ifMatch: printVersionTag(tagVersion(current)) }}
+        command={`subscriptions remove ${name}`}
+      >
+        Nothing more of <strong>{current.name}</strong> is sent, and its deliveries are deleted. This cannot
+        be undone.
+      </DialogButton>
       <SecretOnce
         title={`The new secret of ${current.name}`}
         secret={secret}
@@ -92,7 +82,7 @@ interface NamedProps {
 
 function PingButton({ path, name }: NamedProps) {
   const [answer, setAnswer] = useState<PingView | null>(null);
-  const ping = useAct<PingView>(RESOURCES, setAnswer);
+  const ping = useAdminMutation<PingView>(RESOURCES, setAnswer);
   const request: AdminRequest = { method: 'POST', path: `${path}/ping` };
   const close = () => {
     setAnswer(null);
@@ -140,55 +130,37 @@ function PingAnswer({ answer: { delivered, status, failure, duration_ms } }: { a
 }
 
 function PauseButton({ path, name }: NamedProps) {
-  const [isOpen, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState('');
-  const pause = useAct<SubscriptionView>(RESOURCES);
+  const pause = useAdminMutation<SubscriptionView>(RESOURCES);
   const given = reason.trim() === '' ? {} : { reason };
-  const request: AdminRequest = { method: 'POST', path: `${path}/pause`, body: given };
-  useCloseWhenDone(pause.isPending, pause.error, close);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    pause.run(request);
-  };
   return (
-    <>
-      <Button variant="default" onClick={open}>
-        Pause
-      </Button>
-      <Modal opened={isOpen} onClose={close} title="Pause the subscription">
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <Text size="sm">
-              Changes are not read, and nothing is sent. Nothing is missed: it continues where it stopped.
-            </Text>
-            <TextInput
-              label="Reason"
-              description="The list shows it to others"
-              placeholder="The shop is being updated"
-              maxLength={500}
-              value={reason}
-              onChange={({ currentTarget }) => setReason(currentTarget.value)}
-              data-autofocus
-            />
-            <ProblemAlert error={pause.error} onDismiss={pause.reset} />
-            <Group justify="flex-end">
-              <AsCode request={request} command={`subscriptions pause ${name}${printOptions(given)}`} />
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={pause.isPending}>
-                Pause
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      </Modal>
-    </>
+    <DialogButton
+      label="Pause"
+      title="Pause the subscription"
+      mutation={pause}
+      request={{ method: 'POST', path: `${path}/pause`, body: given }}
+      command={`subscriptions pause ${name}${printOptions(given)}`}
+    >
+      <Stack gap="md">
+        <Text size="sm">
+          Changes are not read, and nothing is sent. Nothing is missed: it continues where it stopped.
+        </Text>
+        <TextInput
+          label="Reason"
+          description="The list shows it to others"
+          placeholder="The shop is being updated"
+          maxLength={500}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          data-autofocus
+        />
+      </Stack>
+    </DialogButton>
   );
 }
 
 function ResumeButton({ path, name }: NamedProps) {
-  const resume = useAct<SubscriptionView>(RESOURCES);
+  const resume = useAdminMutation<SubscriptionView>(RESOURCES);
   const request: AdminRequest = { method: 'POST', path: `${path}/resume` };
   return (
     <>

@@ -2,10 +2,10 @@
  * Writes the time and the problem of readings that have stored no change. Many readings are written in one statement,
  * so that readings without changes cost next to nothing.
  */
-import type { ReadingNote, SubscriptionStore } from '../stores/ports/subscriptions.ts';
+import type { ReadingOutcome, SubscriptionStore } from '../stores/ports/subscriptions.ts';
 
-export interface ReadingNotesOptions {
-  store: Pick<SubscriptionStore, 'noteReadings'>;
+export interface ReadingOutcomesOptions {
+  store: Pick<SubscriptionStore, 'saveReadingOutcomes'>;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Receives failures of writes that no caller awaits. */
@@ -14,13 +14,13 @@ export interface ReadingNotesOptions {
 
 const WRITE_INTERVAL_MS = 5000;
 
-export class ReadingNotes {
-  readonly #options: ReadingNotesOptions;
+export class ReadingOutcomes {
+  readonly #options: ReadingOutcomesOptions;
   /** The entries to write, by the id of the subscription. */
-  readonly #waiting = new Map<string, ReadingNote>();
+  readonly #waiting = new Map<string, ReadingOutcome>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: ReadingNotesOptions) {
+  constructor(options: ReadingOutcomesOptions) {
     this.#options = options;
   }
 
@@ -43,7 +43,7 @@ export class ReadingNotes {
   async write(): Promise<void> {
     const notes = [...this.#waiting.values()];
     this.#waiting.clear();
-    if (notes.length > 0) await this.#options.store.noteReadings(notes);
+    if (notes.length > 0) await this.#options.store.saveReadingOutcomes(notes);
   }
 
   /** Writes the waiting entries. `add` must not be called after it. */

@@ -1,6 +1,6 @@
 import { ATTENTION_KINDS, type AttentionKind } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { findMendLink, printTarget } from './mend-link.ts';
+import { findAttentionLink, printTarget } from './attention-link.ts';
 
 /** Targets in the form in which the API names them, by kind. */
 const TARGETS: Record<AttentionKind, string> = {
@@ -28,7 +28,7 @@ const WITHOUT_PAGE: ReadonlySet<AttentionKind> = new Set(['check_failed', 'audit
 test.each(ATTENTION_KINDS.map((kind) => [kind, TARGETS[kind]] as const))(
   '%s leads to a page',
   (kind, target) => {
-    const link = findMendLink({ kind, target });
+    const link = findAttentionLink({ kind, target });
     if (WITHOUT_PAGE.has(kind)) expect(link).toBeNull();
     else expect(link?.to).toMatch(/^\/(calls|approvals|(keys|instances|subscriptions)\/\$\w+)$/);
   },
@@ -37,7 +37,7 @@ test.each(ATTENTION_KINDS.map((kind) => [kind, TARGETS[kind]] as const))(
 test('a server that does not answer leads to its calls', () => {
   // The middle part identifies the trusted certificates.
   const open = { kind: 'breaker_open', target: 'upstream https://odoo.example.com e1f2 shop' } as const;
-  expect(findMendLink(open)).toEqual({
+  expect(findAttentionLink(open)).toEqual({
     to: '/calls',
     search: { upstream: 'https://odoo.example.com', db: 'shop', last: '1h' },
   });

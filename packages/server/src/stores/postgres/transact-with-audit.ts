@@ -13,9 +13,9 @@ import type { Database } from './statements.ts';
 const CHECKS_MAX = 3;
 const CHECK_RETRY_MS = 500;
 
-export async function transactWithAct<Result>(
+export async function transactWithAudit<Result>(
   database: Database,
-  act: AuditBatch | undefined,
+  auditBatch: AuditBatch | undefined,
   work: (statements: Statements) => Promise<Result>,
   isDone: (result: Result) => boolean,
 ): Promise<Result> {
@@ -23,8 +23,8 @@ export async function transactWithAct<Result>(
   try {
     return await database.transact(async (statements) => {
       const result = await work(statements);
-      if (act !== undefined && isDone(result)) {
-        appended = { result, end: await appendBatch(statements, act) };
+      if (auditBatch !== undefined && isDone(result)) {
+        appended = { result, end: await appendBatch(statements, auditBatch) };
       }
       return result;
     });

@@ -5,7 +5,7 @@ import { type AdminRequest, ProblemError, send } from './send.ts';
 /** Statuses that mean that the shown data has changed since it was read. */
 const STALE = [404, 409, 412];
 
-export interface Act {
+export interface AdminMutation {
   run: (request: AdminRequest) => void;
   isPending: boolean;
   error: Error | null;
@@ -16,7 +16,10 @@ export interface Act {
  * `run` sends the request, then marks the shown data of `resources` (`/keys`, …) as stale. `error` stays until `reset`
  * is called or a request succeeds. A double click does not send the same request twice.
  */
-export function useAct<Answer>(resources: readonly string[], onDone?: (answer: Answer) => void): Act {
+export function useAdminMutation<Answer>(
+  resources: readonly string[],
+  onDone?: (answer: Answer) => void,
+): AdminMutation {
   const queryClient = useQueryClient();
   const refresh = () =>
     Promise.all(resources.map((resource) => queryClient.invalidateQueries({ queryKey: [resource] })));

@@ -1,4 +1,4 @@
-/** Tests that if the audit cannot record an administrative act, nothing is changed and the caller gets an error. */
+/** Tests that if the audit cannot record an administrative action, nothing is changed and the caller gets an error. */
 import { describe, expect, test } from 'vitest';
 import { SETTINGS, startAdmin } from './admin-client.ts';
 import { openRefusingPostgres, openRefusingSqlite } from './refusing-store.ts';
@@ -13,9 +13,9 @@ describe.each([
     isSkipped: SERVER_URL === '',
   },
 ])('$name', ({ open, isSkipped }) => {
-  test.skipIf(isSkipped)('changes no key and no instance if the act cannot be recorded', async () => {
+  test.skipIf(isSkipped)('changes no key and no instance if the action cannot be recorded', async () => {
     const { url, refuseAudit } = await open();
-    const { get, post, patch, remove, listActs } = await startAdmin({
+    const { get, post, patch, remove, listAdminActions } = await startAdmin({
       settings: { ...SETTINGS, 'store.url': url },
     });
     const { id } = (await post('/keys', { name: 'Shop' })).json;
@@ -30,7 +30,7 @@ describe.each([
     const read = async () => [
       (await get('/keys')).json.items,
       (await get('/instances')).json.items,
-      await listActs(),
+      await listAdminActions(),
     ];
     const before = await read();
     await refuseAudit();

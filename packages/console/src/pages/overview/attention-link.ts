@@ -4,7 +4,7 @@ import { findTargetLink, type PageLink } from '../../parts/target-link.ts';
 import { splitDatabase } from './upstreams.ts';
 
 /** Null if no page of the console can fix it. */
-export function findMendLink({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): PageLink | null {
+export function findAttentionLink({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): PageLink | null {
   switch (kind) {
     case 'approvals_pending':
       return { to: '/approvals', search: { state: 'pending' } };
