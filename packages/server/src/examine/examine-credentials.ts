@@ -6,11 +6,11 @@ import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/s
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { startTrace } from '../execute/terms/call-trace.ts';
-import type { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Reply } from '../execute/terms/reply.ts';
+import type { Deadline } from '../execute/terms/request-time.ts';
 import type { Target } from '../execute/terms/target.ts';
-import { runMethod } from '../execute/upstream/send-method.ts';
+import { runMethod } from '../execute/upstream/send-call.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import {
   describeKeyQuery,

@@ -2,28 +2,23 @@
  * Runs one call of a request, from its bytes to its record: parses, authorizes, resolves and builds it, runs the steps
  * of its operation (operations.ts), and sends its reply.
  */
-
 import type { Events } from '../observe/events.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
-import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
-import { renewClient } from './call/renew-client.ts';
+import { type CheckDeps, isSameCall, isUnchanged, renewClient } from './call/check-again.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
 import { recordCall } from './request/record.ts';
-import { runSteps } from './run-steps.ts';
-import type { AnswerSummary } from './terms/answer-summary.ts';
 import { type CallContext, copyCall, unlessChanged } from './terms/call-context.ts';
 import type { CallTrace } from './terms/call-trace.ts';
 import { Denial } from './terms/denial.ts';
 import type { FoundTypes } from './terms/field-finder.ts';
-import type { Operation, ValuesState } from './terms/operation.ts';
+import type { AnyPrepared, Operation, ValuesState } from './terms/operation.ts';
 import type { AnyParsed } from './terms/parsed-body.ts';
-import type { Reply } from './terms/reply.ts';
+import { type AnswerSummary, checkAttempt, type Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED, denyEndedUnsent } from './terms/upstream-denials.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
-import { checkAttempt } from './upstream/check-attempt.ts';
 
 export interface RunCallDeps extends CheckDeps {
   events: Events;
@@ -248,4 +243,14 @@ function findTarget(server: ServerAddress | Target): Target | null {
 function nameServer(server: ServerAddress | Target): CallTrace['target'] {
   const { origin, pathPrefix } = server;
   return 'credentialsId' in server ? { origin, pathPrefix, db: server.db } : { origin, pathPrefix };
+}
+
+/** Runs the step at `index` for one call, which runs those after it. The last one replies. */
+export function runSteps(
+  steps: Operation['steps'],
+  call: AnyPrepared,
+  context: CallContext,
+  index = 0,
+): Promise<Reply> {
+  return steps[index]!(call, context, (current) => runSteps(steps, call, current, index + 1));
 }

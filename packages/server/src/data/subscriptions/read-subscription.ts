@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
 import type { RunRequest } from '../../execute/operations.ts';
-import { BackgroundExchange } from '../../execute/terms/background-exchange.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import { BackgroundExchange } from '../../execute/terms/exchange.ts';
 import type { MadeCalls } from '../../execute/terms/request.ts';
 import type { Instances } from '../../instances/instances.ts';
 import type { Keys } from '../../keys/keys.ts';

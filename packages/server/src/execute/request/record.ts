@@ -2,11 +2,11 @@
 
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { CallRecord, Events } from '../../observe/events.ts';
-import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
 import type { AnyParsed } from '../terms/parsed-body.ts';
-import { findTraceId } from './traceparent.ts';
+import type { AnswerSummary } from '../terms/reply.ts';
+import { findTraceId } from './start-traced.ts';
 
 /** Every attempt to run a call has the key with which the request came. */
 export function recordCall(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { passTurns } from '../../../test/time.ts';
-import { type Credentials, createCredentialNames } from '../call/credentials-id.ts';
+import { type Credentials, createCredentialNames } from '../call/resolve.ts';
 import { type CheckResult, type CredentialUse, createCredentialMemory } from './credential-memory.ts';
 import { LoginTrials } from './login-trials.ts';
 

@@ -3,7 +3,7 @@
  * check takes some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). If several calls have the same unknown
  * credentials, one is sent first, and the others wait a moment for the verdict. If wrong keys lock the proxy's address
  * out, the number of trials is limited (login-trials.ts). Credentials are known by their identifiers only
- * (credentials-id.ts).
+ * (resolve.ts).
  */
 
 import { atMost, delay, waitFor } from '@erp-proxy/async/tasks';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { countOwnTimers } from '../../../test/own-timers.ts';
-import { Deadline, readTimeoutMs } from './deadline.ts';
+import { Deadline, readTimeoutMs } from './request-time.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

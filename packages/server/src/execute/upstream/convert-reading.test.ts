@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { readText, ScriptedStream } from '../../../../async/test/scripted-stream.ts';
 import { convert, cut, shapeOf, TYPES } from '../../../test/values/printed-records.ts';
 import { watchTurns } from '../../../test/watch-turns.ts';
-import { ConvertedStream } from './converted-stream.ts';
+import { ConvertedStream } from './convert-reading.ts';
 
 /** As many bytes as one read of a socket takes. */
 const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Denial } from '../terms/denial.ts';
-import { readBaseUrl } from './base-url.ts';
+import { readBaseUrl } from './read-members.ts';
 
 test('reads the parts of an address', () => {
   expect(readBaseUrl('https://erp.example.com/odoo/')).toEqual({

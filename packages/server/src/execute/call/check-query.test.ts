@@ -1,6 +1,6 @@
 import type { FieldType } from '@erp-proxy/odoo/values';
 import { expect, test } from 'vitest';
-import { canBeUsed } from './check-clauses.ts';
+import { canBeUsed } from './check-query.ts';
 
 const PLAIN: FieldType = { type: 'char', relation: null, related: null, inverse: null, computedFrom: [] };
 const UNSEARCHABLE = { ...PLAIN, isUnsearchable: true } as const;

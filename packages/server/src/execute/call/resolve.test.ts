@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Credentials, createCredentialNames } from './credentials-id.ts';
+import { type Credentials, createCredentialNames } from './resolve.ts';
 
 const nameCredentials = createCredentialNames(Buffer.alloc(32, 1));
 
