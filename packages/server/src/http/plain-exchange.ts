@@ -9,7 +9,7 @@ import { HttpAnswerWriter } from './answer-writer.ts';
 import { denyBody, denyBodyFailure } from './body.ts';
 import { type BodyBudget, BodyRoom } from './body-budget.ts';
 import { chooseEncoding } from './encoding.ts';
-import { chooseRequestId } from './request-id.ts';
+import { chooseRequestId } from './forwarded.ts';
 
 export interface PlainExchangeOptions {
   /** The caller's address, behind trusted reverse proxies. */

@@ -8,7 +8,7 @@ import { Denial } from '../../../server/src/execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../../server/src/execute/terms/dialect.ts';
 import type { Exchange } from '../../../server/src/execute/terms/exchange.ts';
 import { BodyBudget } from '../../../server/src/http/body-budget.ts';
-import { BodyCollector } from '../../../server/src/http/body-collector.ts';
+import { BodyCollector } from '../../../server/src/http/body.ts';
 import { NodeExchange } from '../../../server/src/http/node-exchange.ts';
 import { OverloadAnswer } from '../../../server/src/http/overload-answer.ts';
 import { PlainExchange } from '../../../server/src/http/plain-exchange.ts';

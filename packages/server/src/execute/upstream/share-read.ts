@@ -5,11 +5,15 @@
 
 import { findWrittenModel } from '@erp-proxy/odoo';
 import type { AnswerStore, ReadScope } from '../../sharing/answer-store.ts';
-import { type CacheControl, readCacheControl } from '../../sharing/cache-control.ts';
+import { MemoryAnswers } from '../../sharing/answer-store.ts';
 import type { SharedCall } from '../../sharing/flight.ts';
-import { MemoryAnswers } from '../../sharing/memory-answers.ts';
-import { nameRead } from '../../sharing/name-read.ts';
-import { type SharedAnswer, SharedReads } from '../../sharing/shared-reads.ts';
+import {
+  type CacheControl,
+  nameRead,
+  readCacheControl,
+  type SharedAnswer,
+  SharedReads,
+} from '../../sharing/shared-reads.ts';
 import { WriteLog } from '../../sharing/write-log.ts';
 import { type CallContext, copyCall } from '../terms/call-context.ts';
 import type { TargetedCall } from '../terms/method-call.ts';

@@ -1,8 +1,7 @@
-/**
- * Finds the address of a caller behind trusted reverse proxies, by the rules of Fastify's `trustProxy`. Ports in
- * `x-forwarded-for` are ignored.
- */
-import type { IncomingMessage } from 'node:http';
+/** What reverse proxies may say of a request: the address of its caller, and its id. */
+
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
 
@@ -13,7 +12,10 @@ interface Peer {
 
 export type FindAddress = (peer: Peer, headers: ReadonlyMap<string, string>) => string;
 
-/** `trustProxy`: addresses or CIDRs whose `x-forwarded-for` is trusted. */
+/**
+ * Finds the address of a caller behind trusted reverse proxies, by the rules of Fastify's `trustProxy`: addresses or
+ * CIDRs whose `x-forwarded-for` is trusted. Ports in the header are ignored.
+ */
 export function createAddressFinder(trustProxy: readonly string[]): FindAddress {
   if (trustProxy.length === 0) return findPeer;
   const isTrusted = proxyAddr.compile([...trustProxy]);
@@ -54,4 +56,14 @@ function dropPorts(forwarded: string): string {
 /** The address of the connection; empty if the caller has already left. */
 function findPeer({ remoteAddress }: Peer): string {
   return remoteAddress ?? '';
+}
+
+/** The id of a request, which appears in its answer and in the log. */
+export function readRequestId(headers: IncomingHttpHeaders): string {
+  return chooseRequestId(headers['x-request-id']);
+}
+
+/** The caller's own id if it is safe to log, otherwise a new one (docs/execute.md#headers). */
+export function chooseRequestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
 }

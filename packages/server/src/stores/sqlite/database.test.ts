@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { prepareFile } from './database.ts';
 import { describeFailure } from './failures.ts';
-import { prepareFile } from './file.ts';
 
 let directory: string;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanName } from './clean-name.ts';
+import { cleanName } from './record.ts';
 
 test.each([
   ['res.partner', 'res.partner'],
