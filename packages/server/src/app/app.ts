@@ -17,7 +17,7 @@ import { createSubscriptionReader } from '../data/subscriptions/read-subscriptio
 import { createCredentialNames } from '../execute/call/resolve.ts';
 import { createRunRequest } from '../execute/operations.ts';
 import { Admission } from '../execute/request/admission.ts';
-import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
+import { createCredentialMemory } from '../execute/upstream/check-credentials.ts';
 import { KnownNames } from '../execute/upstream/known-names.ts';
 import { KnownOrders } from '../execute/upstream/known-orders.ts';
 import { LoginTrials } from '../execute/upstream/login-trials.ts';
@@ -30,8 +30,7 @@ import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
-import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
-import { createRelay } from '../idempotency/relay.ts';
+import { createIdempotency, createRelay, type Idempotency } from '../idempotency/idempotency.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
 import { DataRequests } from '../limits/data-requests.ts';
 import { chooseConcurrencyBounds } from '../limits/database/adaptive-concurrency.ts';

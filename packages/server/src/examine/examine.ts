@@ -14,12 +14,10 @@ import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { findVersion, READ_ONLY } from '../execute/upstream/ask-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { createTextCleaner } from './clean-text.ts';
 import { examineCredentials } from './examine-credentials.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineWay } from './examine-way.ts';
-import { explainAnswer } from './explain-answer.ts';
-import { fail } from './fail.ts';
+import { createTextCleaner, explainAnswer, fail } from './explain-answer.ts';
 import { findUser } from './find-user.ts';
 
 export interface Examined {

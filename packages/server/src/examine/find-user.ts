@@ -13,10 +13,8 @@ import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { READ_ONLY } from '../execute/upstream/ask-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { createTextCleaner } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
-import { explainAnswer } from './explain-answer.ts';
-import { fail, failDatabase } from './fail.ts';
+import { createTextCleaner, explainAnswer, fail, failDatabase } from './explain-answer.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 

@@ -11,7 +11,7 @@ import type { OperationName, RunRequest } from '../execute/operations.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { addPreflight } from './answer-writer.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './body.ts';
 import type { FindAddress } from './forwarded.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';

@@ -5,7 +5,7 @@ import { NodeResponse } from '@erp-proxy/wire/server';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
-import { type BodyBudget, BodyRoom } from './body-budget.ts';
+import { type BodyBudget, BodyRoom } from './body.ts';
 import { chooseEncoding } from './encoding.ts';
 import { readRequestId } from './forwarded.ts';
 import { readNodeBody } from './node-body.ts';

@@ -12,7 +12,7 @@ import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/ad
 import { parseBaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { z } from 'zod';
-import { findCertificateError } from './certificates.ts';
+import { findCertificateError } from './trust.ts';
 
 /** Invalid input of an operator. Nothing was changed. */
 export class InstanceInputError extends Error {

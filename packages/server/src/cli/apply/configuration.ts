@@ -6,7 +6,7 @@ import type { InstanceInput, Policy, SubscriptionInput } from '@erp-proxy/contra
 import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { findNearestName } from '@erp-proxy/text';
 import { InstanceInputError, readChanges } from '../../instances/members.ts';
-import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
+import { isKeyName, KEY_NAME_RULE } from '../../keys/format.ts';
 import { checkChanges as checkSubscription, SubscriptionInputError } from '../../subscriptions/members.ts';
 import {
   findLine,

@@ -11,8 +11,7 @@ import {
 import { INSTANCE_INPUT, listDefaults, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { stringify } from 'yaml';
 import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
-import { describeInstance } from './instance-members.ts';
-import { describeSubscription } from './subscription-members.ts';
+import { describeInstance, describeSubscription } from './members.ts';
 
 interface WrittenConfiguration {
   keys: { name: string; policy: Policy | null }[];

@@ -5,8 +5,8 @@
  */
 
 import type { Clients } from '../../keys/clients.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Client } from '../../keys/keys.ts';
-import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

@@ -1,7 +1,7 @@
 /** Headers that every answer to a known key has: the time it took, the age of a kept answer, the limits of the key. */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
-import type { CallTrace } from '../terms/call-trace.ts';
+import type { CallTrace } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Operation } from '../terms/operation.ts';
 import type { Body } from '../terms/parsed-body.ts';
