@@ -6,8 +6,8 @@ import { type PrintedJson, printedDocument, printedObject } from '../test/printe
 import { readDocument } from './document.ts';
 import { readElements } from './elements.ts';
 import { readMembers } from './members.ts';
+import { JsonDepthError, JsonSyntaxError } from './scan.ts';
 import type { JsonSpan } from './span.ts';
-import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
 
 describe('a document', () => {
   test('has the bytes of every part as they were written', () => {

@@ -20,3 +20,14 @@ export function readElements(
     at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, last) + 1, last);
   }
 }
+
+/** True if a value is `[]`, which PHP prints for an empty object, in bytes that readDocument has checked. */
+export function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return false;
+  let isEmpty = true;
+  readElements(bytes, value, () => {
+    isEmpty = false;
+    return false;
+  });
+  return isEmpty;
+}

@@ -7,7 +7,7 @@ import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { atTurnEnd } from '../turn-end.ts';
 import type { PlainRequest } from './plain-request.ts';
 import type { HttpResponse } from './response.ts';
-import { printResponseHead } from './response-head.ts';
+import { printResponseHead } from './response.ts';
 
 /** Why the rest of a body does not arrive: the client or the signal ended it, or the time for it was over. */
 export type BodyFailure = 'incomplete' | 'late';

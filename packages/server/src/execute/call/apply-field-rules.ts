@@ -31,12 +31,11 @@ import type { Client } from '../../keys/keys.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import type { Denial } from '../terms/denial.ts';
-import type { FieldFinder } from '../terms/field-finder.ts';
-import type { OrderFinder } from '../terms/order-finder.ts';
+import type { FieldFinder, OrderFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
+import { explainFailure, isPassing } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { explainFailure, isPassing } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 

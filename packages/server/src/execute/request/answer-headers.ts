@@ -1,8 +1,10 @@
 /** Headers that every answer to a known key has: the time it took, the age of a kept answer, the limits of the key. */
-
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { LIMIT_HEADER, NULL_FIELD_HEADER } from '@erp-proxy/contract';
-import type { CallTrace } from '../terms/call-trace.ts';
+import type { CallTrace } from '../terms/call-context.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Operation } from '../terms/operation.ts';
+import type { Body } from '../terms/parsed-body.ts';
 import type { Request } from '../terms/request.ts';
 
 /** `trace` is that of the single call. It is absent for a batch and for a refused request. */
@@ -44,4 +46,33 @@ function describeTiming(startedMs: number, nowMs: number, trace: CallTrace | und
   const upstreamMs = (trace.answeredMs ?? nowMs) - trace.sentMs;
   const restMs = totalMs - upstreamMs - queuedMs;
   return `${queue}upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${restMs.toFixed(1)}`;
+}
+
+/**
+ * The headers for a batch, which are sent before its calls run: the limit that the policy sets in a call, and whether
+ * values are converted in one.
+ */
+export async function describeBatch(
+  { parse, authorize, hasValues }: Operation,
+  { bytes, calls }: Body,
+  { client, dialect, time: { signal } }: Request,
+  areValuesNormalized: boolean,
+): Promise<AnswerHeaders> {
+  let limitFrom = client!.policy?.policy.limit_max === undefined ? null : client!;
+  let isAsked = areValuesNormalized && hasValues !== undefined;
+  let headers: AnswerHeaders = {};
+  for (const span of calls) {
+    if (limitFrom === null && !isAsked) break;
+    const { call } = await parse(bytes, span, dialect, signal);
+    if (call instanceof Denial) continue;
+    if (isAsked && hasValues!(call)) {
+      isAsked = false;
+      headers = { ...headers, ...NORMALIZED };
+    }
+    const allowed = limitFrom === null ? call : await authorize(call, limitFrom, 'unconverted', signal);
+    if (allowed instanceof Denial || allowed.policyLimit === undefined) continue;
+    limitFrom = null;
+    headers = { ...headers, ...describeLimit(allowed.policyLimit) };
+  }
+  return headers;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BucketQueue } from './bucket-queue.ts';
+import { BucketQueue, LinkedList } from './bucket-queue.ts';
 
 /** A simple model of the queue, by sorting. */
 class SortedQueue {
@@ -55,4 +55,25 @@ test('gives the oldest item of the lowest priority, after any changes', () => {
       for (let item = expected.first; item !== null; item = expected.first) remove(item);
     }),
   );
+});
+
+test('any node can be removed, once, also while the list is visited', () => {
+  const list = new LinkedList<number>();
+  const nodes = [1, 2, 3, 4].map((item) => list.add(item));
+  expect(list.remove(nodes[1]!)).toBe(true);
+  expect(list.remove(nodes[1]!)).toBe(false);
+  const visited: number[] = [];
+  for (const node of list) {
+    visited.push(node.item);
+    list.remove(node);
+  }
+  expect(visited).toEqual([1, 3, 4]);
+  expect([list.size, list.first, list.last]).toEqual([0, null, null]);
+});
+
+test('a removed node refers to no other, so that it keeps none of them in memory', () => {
+  const list = new LinkedList<number>();
+  const [, second] = [1, 2, 3].map((item) => list.add(item));
+  list.remove(second!);
+  expect(second).toEqual({ item: 2, before: null, after: null, list: null });
 });

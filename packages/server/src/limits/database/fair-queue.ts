@@ -8,8 +8,7 @@
  * subqueues, which is small because the operator configures them.
  */
 
-import { BucketQueue } from './bucket-queue.ts';
-import { LinkedList, type ListNode } from './linked-list.ts';
+import { BucketQueue, LinkedList, type ListNode } from './bucket-queue.ts';
 
 interface ClientCall {
   readonly client: string;
