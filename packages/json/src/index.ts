@@ -2,9 +2,16 @@
 
 export { type JsonDocument, readDocument } from './document.ts';
 export { joinParts, removeMembers, setMembers } from './edit.ts';
-export { isEmptyArray, readElements } from './elements.ts';
 export { locate } from './locate.ts';
-export { findDuplicate, findExcess, findValue, readMembers, readMembersInSlices } from './members.ts';
+export {
+  findDuplicate,
+  findExcess,
+  findValue,
+  isEmptyArray,
+  readElements,
+  readMembers,
+  readMembersInSlices,
+} from './members.ts';
 export { readInteger } from './number.ts';
 export { DuplicateMemberError, isObject, readValue } from './read-value.ts';
 export { JsonDepthError, JsonSyntaxError, skipWhiteSpace } from './scan.ts';

@@ -1,6 +1,6 @@
 /** Makes the calls of a request that are not in its body, one after the other (CallRunner). */
 import { AnswerCollector, type AnswerWriter } from '@erp-proxy/async/streams';
-import { describeLimit, describeRequest } from './request/answer-headers.ts';
+import { describeLimit, describeRequest } from './request/envelope.ts';
 import { type RefuseDeps, refuse } from './request/refuse.ts';
 import { prefersNormalized } from './request/request-headers.ts';
 import { readTraceparent, startTraced } from './request/start-traced.ts';

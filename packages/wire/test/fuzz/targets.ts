@@ -5,7 +5,7 @@ import { ScriptedStream } from '../../../async/test/scripted-stream.ts';
 import { AnswerReader, AnswerSyntaxError, ChunkReader } from '../../src/client/answer-reader.ts';
 import { type Coding, decodeBody } from '../../src/client/decode.ts';
 import { buildRequest } from '../../src/client/request-bytes.ts';
-import { type PlainRequest, readPlainRequest } from '../../src/server/plain-request.ts';
+import { type PlainRequest, readPlainRequest } from '../../src/server/plain-call.ts';
 import { compareWithNode, readByNode } from '../compare-with-node.ts';
 import type { FuzzTarget } from './fuzz.ts';
 

@@ -1,5 +1,5 @@
-import { Button, Stack, Text, Title } from '@mantine/core';
-import type { ErrorComponentProps } from '@tanstack/react-router';
+import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
 
 /** Shown instead of a page that could not be loaded or rendered. */
 export function FailedPage({ error, reset }: ErrorComponentProps) {
@@ -14,6 +14,23 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
       <Button variant="subtle" onClick={reset}>
         Try again without loading
       </Button>
+    </Stack>
+  );
+}
+
+export function MissingPage() {
+  return (
+    <Stack gap="xs">
+      <Title order={1} size="h2">
+        There is no such page
+      </Title>
+      <Text>
+        Go to the{' '}
+        <Anchor underline="always" renderRoot={(props) => <Link to="/" {...props} />}>
+          overview
+        </Anchor>
+        .
+      </Text>
     </Stack>
   );
 }

@@ -4,7 +4,7 @@ import { createRandom } from '../../../server/src/limits/database/seeded-random.
 import { countCases } from '../../../server/test/random-cases.ts';
 import { expectCpuBelow } from '../../../server/test/time.ts';
 import { compareWithNode } from '../../test/compare-with-node.ts';
-import { readPlainRequest } from './plain-request.ts';
+import { readPlainRequest } from './plain-call.ts';
 
 const HOST = 'host: proxy.example';
 

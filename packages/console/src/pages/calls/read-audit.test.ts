@@ -1,6 +1,6 @@
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { PAGE_ROWS, searchAudit } from './search-audit.ts';
+import { PAGE_ROWS, searchAudit } from './read-audit.ts';
 
 /** An audit of 1,000 records, of which the API scans 100 per request. Every `distance`th record matches. */
 function describeAudit(distance: number) {
