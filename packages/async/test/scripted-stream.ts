@@ -1,6 +1,5 @@
 /** A stream whose pieces the test provides, and a function that reads a stream as text. */
-import { type ByteStream, ByteStreamError } from '../src/streams/byte-stream.ts';
-import { readStream } from '../src/streams/read-stream.ts';
+import { type ByteStream, ByteStreamError, readStream } from '../src/streams/byte-stream.ts';
 
 export class ScriptedStream implements ByteStream {
   readonly #ready: (Uint8Array | null | Error)[] = [];

@@ -1,4 +1,5 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
+
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -20,9 +21,14 @@ import {
   TEST_CERTIFICATE,
   TEST_KEY,
 } from '../test/test-certificate.ts';
-import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
+import {
+  createEgressDispatcher,
+  createGuard,
+  type EgressDispatcher,
+  type EgressOptions,
+} from './dispatcher.ts';
 import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
-import { parseEgressPolicy } from './policy.ts';
+import { checkAddress, checkOrigin, parseEgressPolicy } from './policy.ts';
 
 async function serve(...given: Parameters<typeof startRawServer>): Promise<RawServer> {
   return closeAfterTest(await startRawServer(...given));
@@ -1159,4 +1165,14 @@ test('a reader that stalls stalls the server', async () => {
   let bytes = 0;
   for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) bytes += chunk.length;
   expect(bytes).toBe(total);
+});
+
+test('remembered answers are those of a new check, for any number of addresses', () => {
+  const { policy } = parseEgressPolicy(['10.0.0.0/16']);
+  const target = checkOrigin(policy, 'https://erp.internal');
+  if ('rule' in target) throw new Error(target.detail);
+  const guard = createGuard(policy, target, () => []);
+  const addresses = Array.from({ length: 300 }, (_, index) => `10.${index % 3}.0.${index % 150}`);
+  for (const address of [...addresses, ...addresses, 'not an address', '169.254.169.254'])
+    expect(guard.check(address)).toEqual(checkAddress(policy, target, address));
 });

@@ -16,10 +16,9 @@ import {
   type SendOptions,
 } from '@erp-proxy/wire/client';
 import { LRUCache } from 'lru-cache';
-import { createGuard } from './guard.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
-import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
-import { checkOrigin, type EgressPolicy, type EgressTarget } from './policy.ts';
+import { cacheNames, type LookUpName, type ResolveName, resolveBySystem } from './names.ts';
+import { checkAddress, checkOrigin, type EgressPolicy, type EgressTarget } from './policy.ts';
 
 export interface EgressDispatcher {
   /** Checks what needs no DNS: scheme, port and a literal address. Null: nothing is denied so far. */
@@ -178,4 +177,27 @@ function createLazyContext(certificates: readonly string[] | undefined): () => S
 function readTrustedCertificates(): Set<string> {
   closeSync(openSync(devNull, 'r'));
   return new Set([...getCACertificates('default'), ...getCACertificates('system')]);
+}
+
+/** A target has few addresses at a time. */
+const ALLOWED_ADDRESSES_MAX = 64;
+
+/**
+ * The guard of one target: finds its addresses, and checks each one by the policy. It remembers the allowed addresses:
+ * whether one is allowed depends on nothing that changes.
+ */
+export function createGuard(policy: EgressPolicy, target: EgressTarget, lookUp: LookUpName): Guard {
+  const { host, isLiteral } = target;
+  const allowed = new Set<string>();
+  return {
+    findAddresses: () => (isLiteral ? [host] : lookUp(host)),
+    check(address) {
+      if (allowed.has(address)) return null;
+      const denial = checkAddress(policy, target, address);
+      if (denial !== null) return denial;
+      if (allowed.size >= ALLOWED_ADDRESSES_MAX) allowed.clear();
+      allowed.add(address);
+      return null;
+    },
+  };
 }

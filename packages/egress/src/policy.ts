@@ -6,7 +6,6 @@ import { isIPv4 } from 'node:net';
 import { type AddressBlock, isInBlock, parseAddress, parseBlock } from '@erp-proxy/text';
 import { type AddressKind, classifyAddress } from './address.ts';
 import type { EgressDenial } from './messages.ts';
-import { BAD_PORTS } from './ports.ts';
 
 export interface EgressPolicy {
   /** Scheme, host and port. */
@@ -189,4 +188,45 @@ function explainLiteral(host: string): string | null {
   const kind = classifyAddress(host);
   if (kind === null || COVERED_BY_NAME.has(kind)) return null;
   return `${host} is ${kind}: such an address is allowed only by an entry that is the address itself, ${host}`;
+}
+
+/**
+ * Ports to which no HTTP request is sent unless the policy names them. The "bad ports" of the WHATWG fetch standard
+ * (section 2.9, port blocking): their services could execute the text of an HTTP request as commands.
+ */
+const BAD_PORTS: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
+/** Parses the base URL of an Odoo server. Checks the syntax, not whether the address may be reached. */
+export interface BaseUrl {
+  /** Scheme, host and port, as in URL.origin. */
+  origin: string;
+  /** Prefix of all paths of the server: empty, or with a leading and without a trailing slash. */
+  pathPrefix: string;
+}
+
+export const URL_LENGTH_MAX = 2048;
+
+/** Accepts http and https without user info, query and fragment. Otherwise gives the problem as a sentence part. */
+export function parseBaseUrl(text: string): BaseUrl | { problem: string } {
+  // The URL parser silently drops tabs and line breaks, reads `\` as `/`, and drops an empty `?` or `#`.
+  if (/[\s\\\p{Cc}]/u.test(text)) return explain('must not have spaces, control characters or backslashes');
+  if (/[?#]/.test(text)) return explain('must not have a query or fragment; give the base address only');
+  const url = URL.parse(text);
+  if (url === null) return explain('is not a URL; give the base address, e.g. "https://erp.example.com"');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return explain('must begin with https:// or http://');
+  if (!/^https?:\/\/[^/]/i.test(text)) return explain('must name a host after "://"');
+  if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/]*@/.test(text)) {
+    return explain('must not have a user name or password; credentials go into `user_id` and `api_key`');
+  }
+  return { origin: url.origin, pathPrefix: url.pathname.replace(/\/+$/, '') };
+}
+
+function explain(problem: string): { problem: string } {
+  return { problem };
 }

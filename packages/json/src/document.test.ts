@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { countCases } from '../../server/test/random-cases.ts';
 import { type PrintedJson, printedDocument, printedObject } from '../test/printed-json.ts';
 import { readDocument } from './document.ts';
-import { readElements } from './elements.ts';
-import { readMembers } from './members.ts';
+import { readElements, readMembers } from './members.ts';
+import { JsonDepthError, JsonSyntaxError } from './scan.ts';
 import type { JsonSpan } from './span.ts';
-import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
 
 describe('a document', () => {
   test('has the bytes of every part as they were written', () => {

@@ -3,12 +3,17 @@
  * same documents as JSON.parse. Keeps no values: the other files of this folder find them in checked bytes.
  */
 import { isUtf8 } from 'node:buffer';
-import { decodeName } from './name.ts';
-import { checkNumber, checkString, checkWord, skipWhiteSpace } from './scan.ts';
+import {
+  checkNumber,
+  checkString,
+  checkWord,
+  JsonDepthError,
+  JsonSyntaxError,
+  skipWhiteSpace,
+} from './scan.ts';
 import { readKind, skipString } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
-import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
-import { findInvalidUtf8 } from './utf8.ts';
+import { decodeName } from './string.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -145,4 +150,23 @@ function explainMissingValue(bytes: Uint8Array, at: number): string {
 
 function explainMissing(what: string, at: number, length: number): string {
   return at >= length ? `the text ends where ${what} is expected` : `${what} is expected`;
+}
+
+/**
+ * Step sizes in bytes. One of four consecutive sizes ends at the last byte of a character, so a large step succeeds
+ * while the bytes are valid. Then steps of single characters lead to the invalid byte.
+ */
+const STEPS = [512, 511, 510, 509, 4, 3, 2, 1];
+
+/**
+ * Returns the first index at which no valid character of UTF-8 begins, for error messages. isUtf8 is faster, but does
+ * not give the position. `bytes` must contain an invalid byte.
+ */
+function findInvalidUtf8(bytes: Uint8Array): number {
+  let at = 0;
+  for (;;) {
+    const step = STEPS.find((size) => isUtf8(bytes.subarray(at, at + size)));
+    if (step === undefined) return at;
+    at += step;
+  }
 }

@@ -2,8 +2,9 @@
  * Cuts and joins ranges of JSON bytes. The kept ranges are unchanged, white space included. The caller must choose the
  * parts so that the result is JSON.
  */
-import { viewAsBuffer } from './buffer.ts';
+
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
+import { viewAsBuffer } from './string.ts';
 
 /** Returns the object without the named members, as parts for joinParts. Copies nothing. */
 export function removeMembers(
@@ -47,4 +48,36 @@ function addRange(parts: ByteRange[], start: number, end: number): void {
   const last = parts.at(-1);
   if (last?.end === start) last.end = end;
   else parts.push({ start, end });
+}
+
+/**
+ * Sets members of an object. Returns parts for joinParts. An existing member gets the new value; otherwise a member is
+ * appended. `object`: null stands for `{}`.
+ */
+export function setMembers(
+  object: JsonSpan | null,
+  members: readonly JsonMember[],
+  values: ReadonlyMap<string, readonly (ByteRange | string)[]>,
+): (ByteRange | string)[] {
+  const parts: (ByteRange | string)[] = [];
+  const added = new Map(values);
+  if (object === null) parts.push('{');
+  else {
+    let at = object.start;
+    for (const { name, value } of members) {
+      const next = values.get(name);
+      if (next === undefined) continue;
+      parts.push({ start: at, end: value.start }, ...next);
+      at = value.end;
+      added.delete(name);
+    }
+    parts.push({ start: at, end: object.end - 1 });
+  }
+  let separator = members.length === 0 ? '' : ',';
+  for (const [name, value] of added) {
+    parts.push(`${separator}${JSON.stringify(name)}:`, ...value);
+    separator = ',';
+  }
+  parts.push('}');
+  return parts;
 }

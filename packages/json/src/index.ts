@@ -1,21 +1,21 @@
 /** The only entry point of the package. */
-export { viewAsBuffer } from './buffer.ts';
-export { findExcess } from './count-members.ts';
+
 export { type JsonDocument, readDocument } from './document.ts';
-export { joinParts, removeMembers } from './edit.ts';
-export { readElements } from './elements.ts';
-export { isEmptyArray } from './empty-array.ts';
-export { findHalfSurrogate } from './half-surrogate.ts';
-export { isObject } from './is-object.ts';
+export { joinParts, removeMembers, setMembers } from './edit.ts';
 export { locate } from './locate.ts';
-export { findDuplicate, findValue, readMembers, readMembersInSlices } from './members.ts';
-export { decodeName } from './name.ts';
+export {
+  findDuplicate,
+  findExcess,
+  findValue,
+  isEmptyArray,
+  readElements,
+  readMembers,
+  readMembersInSlices,
+} from './members.ts';
 export { readInteger } from './number.ts';
-export { DuplicateMemberError, readValue } from './read-value.ts';
-export { skipWhiteSpace } from './scan.ts';
-export { setMembers } from './set-members.ts';
+export { DuplicateMemberError, isObject, readValue } from './read-value.ts';
+export { JsonDepthError, JsonSyntaxError, skipWhiteSpace } from './scan.ts';
 export { isScalar, readKind, skipString, skipValue, skipValueInSlices } from './skip.ts';
 export type { ByteRange, JsonKind, JsonMember, JsonSpan } from './span.ts';
-export { decodeString, decodeStringParts } from './string.ts';
+export { decodeName, decodeString, decodeStringParts, findHalfSurrogate, viewAsBuffer } from './string.ts';
 export { isWrittenAt, someMember, someName, someString } from './strings.ts';
-export { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';

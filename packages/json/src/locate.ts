@@ -1,10 +1,10 @@
 /** Finds the path of a byte in a value, such as `[1].street`, in bytes that readDocument has checked. */
 import { clipText } from '@erp-proxy/contract';
-import { readElements } from './elements.ts';
-import { decodeName } from './name.ts';
+import { readElements } from './members.ts';
 import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipString, skipValue } from './skip.ts';
 import type { JsonSpan } from './span.ts';
+import { decodeName } from './string.ts';
 
 /** Maximum levels of a path, because each level is read again. */
 const LEVELS_MAX = 16;

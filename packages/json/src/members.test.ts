@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
-import { findDuplicate, readMembers } from './members.ts';
+import { type CountLimits, findDuplicate, findExcess, readElements, readMembers } from './members.ts';
 
 describe('the members of an object', () => {
   test('keep their order and their duplicates', () => {
@@ -86,4 +86,74 @@ function readNames(text: string): string[] {
 function findDuplicateIn(text: string) {
   const bytes = Buffer.from(text);
   return findDuplicate(readMembers(bytes, readDocument(bytes).root));
+}
+
+const ANY = 1_000_000;
+
+/** Calls findExcess for a document that is long enough to be counted. */
+function find(text: string, limits: Partial<CountLimits>): string | null {
+  return findExcess(Buffer.from(text.padEnd(1000)), { membersMax: ANY, valuesMax: 400, ...limits });
+}
+
+test.each([
+  ['{"a":1}', 1, 1],
+  ['[{"a":1}, "a:b", "\\":"]', 1, 3],
+  ['{"a": {"b:": ":"}, "c": [{"d": null}, {"d" : "\\\\"}]}', 5, 3],
+  ['[1,"a,b",{"c":[2,3],"d":","}]', 2, 5],
+  ['[[],["\\",",0]]', 0, 3],
+])('%s has %i members and %i values', (text, members, values) => {
+  expect(find(text, { membersMax: members, valuesMax: values })).toBeNull();
+  if (members > 0) expect(find(text, { membersMax: members - 1 })).toBe('members');
+  expect(find(text, { valuesMax: values - 1 })).toBe(values > 1 ? 'values' : null);
+});
+
+test('a document that is too short for its bounds is not counted', () => {
+  expect(findExcess(Buffer.from('[1,2,3]'), { membersMax: 2, valuesMax: 4 })).toBeNull();
+  expect(findExcess(Buffer.from('[1,2,3,4]'), { membersMax: 2, valuesMax: 4 })).toBeNull();
+  expect(findExcess(Buffer.from('[1,2,3,4,5]'), { membersMax: 1, valuesMax: 4 })).toBe('values');
+});
+
+describe('the elements of an array', () => {
+  test('are visited in their order', () => {
+    expect(listElements(' [ 1.0 , "],[" ,[2,[3]],{"a":[4]},\ttrue,null ] ')).toEqual([
+      '1.0',
+      '"],["',
+      '[2,[3]]',
+      '{"a":[4]}',
+      'true',
+      'null',
+    ]);
+    expect(listElements('[ ]')).toEqual([]);
+  });
+
+  test('are visited until the visitor gives false', () => {
+    expect(listElements('[1,2,3,4]', 2)).toEqual(['1', '2']);
+  });
+
+  test('can be a million', () => {
+    const bytes = Buffer.from(`[${Array.from({ length: 1_000_000 }, (_, index) => index).join(',')}]`);
+    let count = 0;
+    readElements(bytes, readDocument(bytes).root, () => {
+      count++;
+      return undefined;
+    });
+    expect(count).toBe(1_000_000);
+  });
+
+  test('end also in unchecked bytes', () => {
+    for (const text of ['[', '[1', '[1,', '["a', '[[', '[]]', '[,,', '[:']) {
+      const bytes = Buffer.from(text);
+      readElements(bytes, { kind: 'array', start: 0, end: bytes.length }, () => true);
+    }
+  });
+});
+
+function listElements(text: string, countMax = Infinity): string[] {
+  const bytes = Buffer.from(text);
+  const texts: string[] = [];
+  readElements(bytes, readDocument(bytes).root, ({ start, end }) => {
+    texts.push(bytes.toString('utf8', start, end));
+    return texts.length < countMax;
+  });
+  return texts;
 }

@@ -1,8 +1,8 @@
-/** Lists the members of an object in bytes that readDocument has checked. */
-import { decodeName } from './name.ts';
+/** Lists the members of objects and the elements of arrays, in bytes that readDocument has checked. */
 import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipString, skipValue, skipValueInSlices } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
+import { decodeName } from './string.ts';
 
 const QUOTE = 0x22;
 
@@ -83,4 +83,70 @@ export function findDuplicate(members: readonly JsonMember[]): JsonMember | null
     seen.add(member.name);
   }
   return null;
+}
+
+const COLON = 0x3a;
+const COMMA = 0x2c;
+/** `"":1,` */
+const MEMBER_BYTES_MIN = 5;
+/** Minimum length of a value and its separator. */
+const VALUE_BYTES_MIN = 2;
+
+/** Limits for all objects and lists of a document together. */
+export interface CountLimits {
+  /** Maximum members of all objects. */
+  membersMax: number;
+  /** Maximum values of all objects and lists. Counted as the commas between them, and one more. */
+  valuesMax: number;
+}
+
+/**
+ * The limit that the document exceeds; null if it exceeds none. Counts members and values without decoding them.
+ * `bytes` must be valid JSON, and is read at most once.
+ */
+export function findExcess(
+  bytes: Uint8Array,
+  { membersMax, valuesMax }: CountLimits,
+): 'members' | 'values' | null {
+  const { length } = bytes;
+  if (length <= Math.min(membersMax * MEMBER_BYTES_MIN, valuesMax * VALUE_BYTES_MIN)) return null;
+  let members = 0;
+  let separators = 0;
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = skipString(bytes, at) - 1;
+    else if (byte === COLON) {
+      if (++members > membersMax) return 'members';
+    } else if (byte === COMMA && ++separators >= valuesMax) return 'values';
+  }
+  return null;
+}
+
+/**
+ * Calls `visit` with each element of an array, until it returns false. Allocates no list, so that a million ids can be
+ * counted or cut cheaply.
+ */
+export function readElements(
+  bytes: Uint8Array,
+  array: JsonSpan,
+  visit: (element: JsonSpan) => boolean | undefined,
+): void {
+  const last = array.end - 1;
+  let at = skipWhiteSpace(bytes, array.start + 1, last);
+  while (at < last) {
+    const end = skipValue(bytes, at);
+    if (visit({ kind: readKind(bytes, at), start: at, end }) === false) return;
+    at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, last) + 1, last);
+  }
+}
+
+/** True if a value is `[]`, which PHP prints for an empty object, in bytes that readDocument has checked. */
+export function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return false;
+  let isEmpty = true;
+  readElements(bytes, value, () => {
+    isEmpty = false;
+    return false;
+  });
+  return isEmpty;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DuplicateMemberError, readValue } from './read-value.ts';
-import { JsonSyntaxError } from './syntax-error.ts';
+import { JsonSyntaxError } from './scan.ts';
 
 const read = (text: string) => readValue(Buffer.from(text));
 

@@ -3,10 +3,9 @@
  * JSON.parse would silently keep the last one. RFC 8259 (section 4) does not define which one counts.
  */
 import { cutText } from '@erp-proxy/contract';
-import { viewAsBuffer } from './buffer.ts';
 import { readDocument } from './document.ts';
-import { decodeName } from './name.ts';
 import { skipString } from './skip.ts';
+import { decodeName, viewAsBuffer } from './string.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -85,4 +84,9 @@ function printPath(levels: readonly Level[]): string {
     return /^\w+$/.test(step) ? `.${step}` : `[${JSON.stringify(cutText(step, NAME_LENGTH_MAX))}]`;
   });
   return levels.length > STEPS_MAX ? `…${path.join('')}` : path.join('').replace(/^\./, '');
+}
+
+/** True if a parsed value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

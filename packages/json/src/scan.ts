@@ -5,7 +5,6 @@
  * `end` guards every read. After one read beyond the end of a typed array V8 drops its fast path for good, so that
  * truncated bodies could slow the process down.
  */
-import { JsonSyntaxError } from './syntax-error.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -125,4 +124,26 @@ export function checkWord(bytes: Uint8Array, start: number, end: number, word: s
 
 function markBytes(isMarked: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isMarked(byte) ? 1 : 0));
+}
+
+/**
+ * Thrown if the bytes are not JSON. The message has the position and never quotes the bytes: a body may contain
+ * credentials, and messages appear in answers and logs.
+ */
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError';
+  /** Index of the first invalid byte; the length if the text ends too early. */
+  readonly offset: number;
+  readonly reason: string;
+
+  constructor(offset: number, reason: string) {
+    super(`Not valid JSON at byte ${offset}: ${reason}.`);
+    this.offset = offset;
+    this.reason = reason;
+  }
+}
+
+/** Thrown if objects and arrays are nested too deeply. The rest of the bytes may not be JSON. */
+export class JsonDepthError extends Error {
+  override readonly name = 'JsonDepthError';
 }

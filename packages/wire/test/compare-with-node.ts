@@ -4,7 +4,7 @@
  */
 // biome-ignore lint/style/useNodejsImportProtocol: Node has no such name for its internal parser.
 import { HTTPParser } from '_http_common';
-import { type PlainRequest, readPlainRequest } from '../src/server/plain-request.ts';
+import { type PlainRequest, readPlainRequest } from '../src/server/plain-call.ts';
 
 /**
  * Null if both read the beginning of these bytes as the same request, or a description of what each has read. Bodies

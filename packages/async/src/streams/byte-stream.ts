@@ -21,3 +21,68 @@ export class ByteStreamError extends Error {
     this.reason = reason;
   }
 }
+
+/** Pieces that have arrived, followed by the stream of the rest. `rest` null: the pieces are the whole. */
+export function chain(pieces: readonly Uint8Array[], rest: ByteStream | null): ByteStream {
+  const first = [...pieces];
+  return {
+    next: () => first.shift() ?? rest?.next() ?? null,
+    cancel: () => rest?.cancel(),
+  };
+}
+
+/**
+ * Reads a whole stream into memory. Rejects if the stream fails. Null, and the stream is cancelled, beyond `bytesMax`
+ * bytes.
+ */
+export async function readStream(stream: ByteStream): Promise<Buffer>;
+export async function readStream(stream: ByteStream, bytesMax: number): Promise<Buffer | null>;
+export async function readStream(
+  stream: ByteStream,
+  bytesMax = Number.POSITIVE_INFINITY,
+): Promise<Buffer | null> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for (let piece = await stream.next(); piece !== null; piece = await stream.next()) {
+    bytes += piece.length;
+    if (bytes > bytesMax) {
+      stream.cancel();
+      return null;
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** A stream that calls back once when it has ended, failed or been cancelled. */
+export class WatchedStream implements ByteStream {
+  readonly #stream: ByteStream;
+  #onDone: (() => void) | null;
+
+  constructor(stream: ByteStream, onDone: () => void) {
+    this.#stream = stream;
+    this.#onDone = onDone;
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    try {
+      const piece = await this.#stream.next();
+      if (piece === null) this.#finish();
+      return piece;
+    } catch (error) {
+      this.#finish();
+      throw error;
+    }
+  }
+
+  cancel(): void {
+    this.#stream.cancel();
+    this.#finish();
+  }
+
+  #finish(): void {
+    const onDone = this.#onDone;
+    this.#onDone = null;
+    onDone?.();
+  }
+}

@@ -5,7 +5,6 @@ export { createPauses } from './create-pauses.ts';
 export { type Indexed, IndexedSet } from './indexed-set.ts';
 export { type PeriodicTask, startPeriodicTask } from './periodic-task.ts';
 export { SerialQueue } from './serial-queue.ts';
-export { SingleFlight } from './single-flight.ts';
-export { type Kept, SingleFlightCache } from './single-flight-cache.ts';
+export { type Kept, SingleFlight, SingleFlightCache } from './single-flight.ts';
 export { SlicedTasks } from './sliced-tasks.ts';
 export { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';

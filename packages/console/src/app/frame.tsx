@@ -1,4 +1,5 @@
 /** The frame of all pages: navigation, colours, sign-out. Shows the sign-in form while there is no session. */
+
 import {
   ActionIcon,
   AppShell,
@@ -17,15 +18,16 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, readSession, watchSession } from '../api/session.ts';
+import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
+import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { hasUnsavedInput } from '../parts/unsaved-input.ts';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
 import { PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
-import { SignOutButton } from './sign-out-button.tsx';
 
 export function Frame() {
   const session = useSyncExternalStore(watchSession, readSession);
@@ -148,5 +150,35 @@ function ColorSchemeButton() {
         <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+/** Ends the session. Asks first if a form of the page has unsaved input, which is lost with the page. */
+function SignOutButton({ onError }: { onError: (error: Error) => void }) {
+  const [isAsked, { open, close }] = useDisclosure(false);
+  const leave = () => {
+    close();
+    signOut().catch(onError);
+  };
+  return (
+    <>
+      <Tooltip label="Sign out">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Sign out"
+          onClick={() => (hasUnsavedInput() ? open() : leave())}
+        >
+          <Icon name="sign-out" />
+        </ActionIcon>
+      </Tooltip>
+      <LeaveDialog
+        isOpen={isAsked}
+        title="Sign out without saving?"
+        leaveLabel="Sign out"
+        onStay={close}
+        onLeave={leave}
+      />
+    </>
   );
 }

@@ -12,9 +12,8 @@ import { overviewRoute } from '../pages/overview/route.ts';
 import { playgroundRoute } from '../pages/playground/route.ts';
 import { startRoute } from '../pages/start/route.ts';
 import { newSubscriptionRoute, subscriptionRoute, subscriptionsRoute } from '../pages/subscriptions/route.ts';
-import { FailedPage } from './failed-page.tsx';
+import { FailedPage, MissingPage } from './error-pages.tsx';
 import { LoadingPage } from './loading-page.tsx';
-import { MissingPage } from './missing-page.tsx';
 import { rootRoute } from './root-route.ts';
 import { signInRoute } from './sign-in-route.tsx';
 

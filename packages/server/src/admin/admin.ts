@@ -2,7 +2,6 @@
  * The admin service: the operations of an administrator, the parts of the proxy that they need, and who performs them.
  * The HTTP API and the commands on this machine use the same service.
  */
-
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
   AuditCallView,
@@ -30,7 +29,7 @@ import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
-import type { Examinations } from './examinations.ts';
+import { AdminError, describeProblem } from './admin-error.ts';
 
 /** The administrator as named in the audit. */
 export interface Actor {
@@ -110,3 +109,29 @@ export type RecordCheck = (call: AuditCallView & { model: string; action: string
   denied: { rule: string; message: string } | null;
   approval: string | null;
 };
+
+const RUNNING_MAX = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Bounds the checks of servers that run at once in this process. Each check waits for a server that an administrator
+ * named, and holds connections meanwhile. The limits of calls do not apply to checks.
+ */
+export class Examinations {
+  #running = 0;
+
+  /** Rejects with an AdminError if too many checks run. Otherwise resolves or rejects as the check does. */
+  async run<Result>(check: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= RUNNING_MAX) {
+      throw new AdminError(describeProblem(429, REFUSAL), { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.#running++;
+    try {
+      return await check();
+    } finally {
+      this.#running--;
+    }
+  }
+}
+
+const REFUSAL = `${RUNNING_MAX} checks of servers run in this process already. Try again in ${RETRY_AFTER_SECONDS} s.`;

@@ -3,17 +3,18 @@
  * neither how an administrator authenticates nor how answers are sent.
  */
 
+import type { MethodView, SandboxView, StatisticsFilters } from '@erp-proxy/contract';
+import { classifyAction, isReadOnlyMethod } from '@erp-proxy/odoo';
+import { listSignatures, type Signature } from '@erp-proxy/odoo/signatures';
+import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { listAttention } from './attention.ts';
 import { createActionDescriber } from './audited-actions.ts';
-import { describeMethods } from './describe-methods.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
-import { createSandboxAdmin } from './sandbox-admin.ts';
-import { createStatisticsAdmin } from './statistics-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
@@ -70,4 +71,85 @@ async function* convertStreamErrors<Item>(open: () => AsyncIterable<Item>): Asyn
   } catch (error) {
     throw toAdminError(error);
   }
+}
+
+/** Describes the methods with known parameters, for forms: all but those that Odoo refuses. */
+function describeMethods(): MethodView[] {
+  return listSignatures()
+    .filter(({ signature }) => !signature.isPrivate)
+    .map(({ model, method, signature }) => ({
+      action: method,
+      model,
+      kind: checkKind(method, model),
+      params: listPositional(signature),
+    }));
+}
+
+function checkKind(method: string, model: string | null): MethodView['kind'] {
+  if (method === 'unlink') return 'delete';
+  if (isReadOnlyMethod(method, model ?? undefined)) return 'read';
+  return classifyAction(method) === 'write' ? 'write' : 'unknown';
+}
+
+function listPositional({ kind, parameters }: Signature): MethodView['params'] {
+  const positional = parameters.filter(({ kind }) => kind === 'positional' || kind === 'positional_only');
+  return [
+    ...(kind === 'ids' ? [{ name: 'ids', required: true as const }] : []),
+    ...positional.map(({ name, isRequired }) => (isRequired ? { name, required: true as const } : { name })),
+  ];
+}
+
+const NAME = 'sandbox';
+
+/** Starts the sandbox for a person who has no Odoo server at hand. Only a first start offers it. */
+function createSandboxAdmin(
+  { startSandbox, instances }: Pick<AdminDeps, 'startSandbox' | 'instances'>,
+  createInstance: Admin['createInstance'],
+): Pick<Admin, 'getSandbox' | 'startSandbox'> {
+  async function hasInstance(): Promise<boolean> {
+    return (await instances.list({ after: null, limit: 1 })).length > 0;
+  }
+
+  return {
+    async getSandbox(): Promise<SandboxView> {
+      return { available: startSandbox !== null && !(await hasInstance()) };
+    },
+
+    async startSandbox() {
+      if (startSandbox === null) throw createAdminError(404, NOT_HERE);
+      if (await hasInstance()) throw createAdminError(409, HAS_INSTANCE);
+      const { url, db, userId, apiKey } = await startSandbox();
+      // Private addresses are allowed to this one instance only.
+      return createInstance({ name: NAME, url, db, user_id: userId, api_key: apiKey, allow_private: true });
+    },
+  };
+}
+
+const NOT_HERE =
+  'This proxy starts no sandbox: only `erp-proxy serve` on a terminal with the secrets of a first start does. Run `npx erp-proxy sandbox`, and add it as an instance.';
+const HAS_INSTANCE =
+  'An instance is stored already: the sandbox is only started for a proxy without any. Run `npx erp-proxy sandbox`, and add it as an instance.';
+
+/** Longer than statistics are kept: a longer range would only take more time. */
+const RANGE_MS_MAX = 32 * 86_400_000;
+
+/** Reads the statistics of calls for an administrator. */
+function createStatisticsAdmin({ statistics }: AdminDeps): Pick<Admin, 'getStatistics'> {
+  return {
+    async getStatistics({ since, until, ...query }) {
+      const range = { since: readMoment('since', since), until: readMoment('until', until) };
+      const { since: from = 0, until: to = Number.MAX_SAFE_INTEGER } = range;
+      if (from >= to) throw createAdminError(400, 'since must be before until.');
+      if (range.since !== undefined && range.until !== undefined && to - from > RANGE_MS_MAX)
+        throw createAdminError(400, 'since and until may be at most 32 days apart.');
+      return await statistics.query({ ...query, ...range });
+    },
+  };
+}
+
+function readMoment(name: keyof StatisticsFilters, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = readTime(text);
+  if (time === null) throw createAdminError(400, `${name} is ${TIME_FORM}.`);
+  return time;
 }

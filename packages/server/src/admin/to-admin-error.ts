@@ -1,6 +1,6 @@
 /** Converts errors of other parts of the proxy into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
-import { AuditQueryError } from '../audit/query.ts';
+import { AuditQueryError } from '../audit/search.ts';
 import { InputError } from '../instances/input.ts';
 import { VaultError } from '../instances/vault.ts';
 import { KeyRotationError } from '../key-rotation/key-rotation.ts';

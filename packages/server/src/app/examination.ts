@@ -5,9 +5,9 @@ import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { Settings } from '../config/schema.ts';
 import { examineServer, NOTHING_FOUND, type OnCheck } from '../examine/examine.ts';
-import { createCredentialNames } from '../execute/call/credentials-id.ts';
-import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
+import { createCredentialNames } from '../execute/call/resolve.ts';
 import { Servers } from '../execute/upstream/servers.ts';
+import { createProtocolChoice } from '../execute/upstream/translate.ts';
 import type { Instance } from '../instances/instances.ts';
 
 export interface Credentials {

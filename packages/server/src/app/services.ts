@@ -7,6 +7,7 @@ import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
 import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
+import { Examinations } from '../admin/admin.ts';
 import {
   createActionDescriber,
   createKeyRotationDescriber,
@@ -14,7 +15,6 @@ import {
   createSecretResealDescriber,
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
-import { Examinations } from '../admin/examinations.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
@@ -22,7 +22,7 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
-import { openDraft } from '../instances/draft.ts';
+import { openDraft } from '../instances/edit.ts';
 import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';

@@ -5,8 +5,8 @@ import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { AuditQueryError } from './query.ts';
 import { printCall } from './record.ts';
+import { AuditQueryError } from './search.ts';
 
 const NOW = Date.parse('2026-03-31T08:00:00.000Z');
 

@@ -3,15 +3,15 @@
  * record.ts says what records omit. Knows neither HTTP nor the kind of store.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { atMost, type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type { AuditQuery, AuditVerdict, AuditView, Page } from '@erp-proxy/contract';
-import type { CallRecord, RefusalRecord } from '../observe/events.ts';
+import { LRUCache } from 'lru-cache';
+import type { CallRecord, EventHandlers, RefusalRecord } from '../observe/events.ts';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
-import { exportRecords } from './export.ts';
 import { type AdminAction, printAdminAction, toAuditedCall } from './record.ts';
-import { createRefusalLimit } from './refusal-limit.ts';
-import { startRetention } from './retention.ts';
-import { findRecord, searchRecords } from './search.ts';
+import { exportRecords, findRecord, searchRecords } from './search.ts';
 import { verifyChain } from './verify.ts';
 import { createWriter } from './writer.ts';
 
@@ -134,4 +134,93 @@ export function createAudit({
       await Promise.all([retention?.close(), writer.close()]);
     },
   };
+}
+
+/**
+ * The events that become audit records. Requests refused before authentication (`requestsShed`) are not recorded,
+ * because their sender is not known.
+ */
+export function auditEvents(audit: Pick<Audit, 'recordCall' | 'recordRefusal'>): EventHandlers {
+  return {
+    callEnded: (record) => audit.recordCall(record),
+    requestRefused: (record) => audit.recordRefusal(record),
+  };
+}
+
+const PERIOD_MS = 60_000;
+/** Maximum number of records in a period for each id of a stored key. */
+const KNOWN_ID_MAX = 10;
+/** Maximum number of records in a period for all ids that callers may have invented. */
+const UNKNOWN_IDS_MAX = 60;
+const IDS_MAX = 1000;
+const UNKNOWN = '';
+
+/**
+ * Limits the number of records of refused keys and logins: enough to trace a leaked key, but too few to fill the
+ * store.
+ */
+export interface RefusalLimit {
+  /** Whether one more refusal is recorded. `id` is null if the caller may have invented the id. */
+  allows(id: string | null): boolean;
+}
+
+/** `clock` returns milliseconds. */
+function createRefusalLimit(clock: () => number): RefusalLimit {
+  const periods = new LRUCache<string, { startedAt: number; count: number }>(atMost(IDS_MAX));
+
+  return {
+    allows(id) {
+      const now = clock();
+      const name = id ?? UNKNOWN;
+      let period = periods.get(name);
+      if (period === undefined || Math.abs(now - period.startedAt) >= PERIOD_MS) {
+        period = { startedAt: now, count: 0 };
+        periods.set(name, period);
+      }
+      period.count++;
+      return period.count <= (id === null ? UNKNOWN_IDS_MAX : KNOWN_ID_MAX);
+    },
+  };
+}
+
+const LEASE = 'audit-retention';
+/** Duration of the lease. If a process dies while it holds the lease, another process prunes in its next run. */
+const LEASE_MS = 60_000;
+const INTERVAL_MS = 3_600_000;
+/** Small, so that other operations of the store run between two batches. */
+const BATCH_ROWS_MAX = 200;
+
+export interface RetentionOptions {
+  store: Pick<AuditStore, 'prune'>;
+  leases: LeaseStore;
+  clock: () => number;
+  retentionMs: number;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Removes records older than the retention time, at the start and then every hour, in one process at a time. The chain
+ * of the remaining records continues from the last removed row, so it still verifies.
+ */
+function startRetention({
+  store,
+  leases,
+  clock,
+  retentionMs,
+  onError,
+}: RetentionOptions): Pick<PeriodicTask, 'close'> {
+  const owner = randomUUID();
+  const retention = startPeriodicTask(prune, { intervalMs: INTERVAL_MS, onError });
+  retention.run();
+  return retention;
+
+  async function prune(signal: AbortSignal): Promise<void> {
+    await nextTurn();
+    const before = clock() - retentionMs;
+    while (!signal.aborted && (await leases.acquire(LEASE, owner, LEASE_MS))) {
+      if ((await store.prune(before, BATCH_ROWS_MAX)) < BATCH_ROWS_MAX) break;
+      await nextTurn();
+    }
+    await leases.release(LEASE, owner);
+  }
 }

@@ -2,11 +2,10 @@
  * The members of an audit record, and its text in the store. A record omits the values and the `id` of a call, secrets,
  * and the causes of errors, which are in the log for operators. Pure.
  */
-import type { AuditAdminView, AuditCallView, AuditView } from '@erp-proxy/contract';
+import { type AuditAdminView, type AuditCallView, type AuditView, cutText } from '@erp-proxy/contract';
 import { printTime } from '@erp-proxy/text';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports/audit.ts';
-import { cleanName } from './clean-name.ts';
 
 /** An action of an administrator: what was done, by whom and from where. */
 export interface AdminAction
@@ -138,4 +137,20 @@ function printAnyTime(at: number): string {
 
 function roundToTenth(ms: number): number {
   return Math.round(ms * 10) / 10;
+}
+
+/** Control and format characters (including direction marks), line and paragraph separators, lone surrogates. */
+const STRANGE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const LENGTH_MAX = 256;
+
+/**
+ * Cleans names that callers choose, for records: replaces characters that control a terminal or reverse the direction
+ * of text, and cuts long names.
+ */
+export function cleanName(name: string): string;
+export function cleanName(name: string | null): string | null;
+export function cleanName(name: string | null): string | null {
+  if (name === null) return null;
+  const start = name.length > LENGTH_MAX ? `${cutText(name, LENGTH_MAX - 1)}…` : name;
+  return start.replace(STRANGE, '\ufffd');
 }

@@ -1,12 +1,9 @@
-/**
- * Reads one page of the audit, newest first. A store scans a limited number of rows at a time, so that a search for a
- * rare value delays no call. The next page continues where this one ended.
- */
+/** Searches and exports the audit, by the parameters of a query. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
-import type { AuditRow, AuditStore } from '../stores/ports/audit.ts';
-import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
+import { readTime, TIME_FORM } from '@erp-proxy/text';
+import type { AuditFilters, AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 
 /** Number of rows that a store scans without a pause, which takes some milliseconds. */
@@ -25,6 +22,10 @@ export async function findRecord(store: Pick<AuditStore, 'search'>, seq: number)
   return row?.seq === seq ? readView(row) : null;
 }
 
+/**
+ * Reads one page of the audit, newest first. A store scans a limited number of rows at a time, so that a search for a
+ * rare value delays no call. The next page continues where this one ended.
+ */
 export async function searchRecords(
   store: Pick<AuditStore, 'search'>,
   query: AuditQuery,
@@ -62,4 +63,114 @@ async function readViews(rows: readonly AuditRow[]): Promise<AuditView[]> {
     await pause(row.record.length);
   }
   return views;
+}
+
+const PAGE_ROWS = 200;
+
+type ReadStore = Pick<AuditStore, 'readAfter' | 'readHead'>;
+
+/** Exports all matching records, oldest first, up to the newest record at the start. */
+export function exportRecords(store: ReadStore, query: AuditQuery): AsyncIterable<AuditView> {
+  return readRecords(store, readSelection(query));
+}
+
+async function* readRecords(
+  store: ReadStore,
+  { since, until, ...wanted }: Selection,
+): AsyncGenerator<AuditView> {
+  const head = await store.readHead();
+  const last = head?.seq ?? Number.POSITIVE_INFINITY;
+  const pause = createPauses(SLICE_LENGTH);
+  for (let seq = 0; seq < last; ) {
+    const rows = await store.readAfter(seq, PAGE_ROWS);
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      if (row.seq > last) return;
+      seq = row.seq;
+      await pause(row.record.length);
+      // Rows of several processes are not strictly ordered by time, so the export cannot stop at `until`.
+      if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
+      const view = readView(row);
+      if (matches(view, wanted)) yield view;
+    }
+  }
+}
+
+function matches(view: AuditView, { filters, exceptOutcomes }: Omit<Selection, 'since' | 'until'>): boolean {
+  const members: Record<string, unknown> = { ...view };
+  if (exceptOutcomes !== undefined && (view.kind !== 'call' || exceptOutcomes.includes(view.outcome)))
+    return false;
+  return Object.entries(filters).every(([name, value]) => members[name] === value);
+}
+
+/** An invalid parameter of a search or an export. The message is for the user. */
+export class AuditQueryError extends RangeError {
+  override readonly name = 'AuditQueryError';
+}
+
+const FILTERS = [
+  'kind',
+  'key_id',
+  'client_id',
+  'approval',
+  'via',
+  'instance',
+  'model',
+  'action',
+  'outcome',
+  'actor',
+  'request_id',
+  'trace_id',
+  'address',
+  'upstream',
+  'db',
+  'rule',
+  'code',
+  'http_status',
+] as const;
+/** Outcomes that are not errors. */
+const GOOD_OUTCOMES: readonly string[] = ['ok', 'replayed'];
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 500;
+
+/** Conditions on the records to select. Times are milliseconds since 1970. */
+interface Selection {
+  since?: number | undefined;
+  until?: number | undefined;
+  filters: AuditFilters;
+  exceptOutcomes?: readonly string[];
+}
+
+function readSelection(query: AuditQuery): Selection {
+  const filters: AuditFilters = {};
+  for (const name of FILTERS) if (query[name] !== undefined) Object.assign(filters, { [name]: query[name] });
+  return {
+    since: readMoment('since', query.since),
+    until: readMoment('until', query.until),
+    filters,
+    ...(query.errors_only === true ? { exceptOutcomes: GOOD_OUTCOMES } : {}),
+  };
+}
+
+function readLimit({ limit = LIMIT_DEFAULT }: AuditQuery): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new AuditQueryError(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
+}
+
+function printCursor(beforeSeq: number): string {
+  return Buffer.from(`audit ${beforeSeq}`).toString('base64url');
+}
+
+function readCursor({ cursor }: AuditQuery): number | null {
+  if (cursor === undefined) return null;
+  const [, beforeSeq] = /^audit ([1-9]\d{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (beforeSeq !== undefined && printCursor(Number(beforeSeq)) === cursor) return Number(beforeSeq);
+  throw new AuditQueryError('cursor is not one of this list: give `next` of the page before it, unchanged.');
+}
+
+function readMoment(name: 'since' | 'until', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = readTime(text);
+  if (time !== null) return time;
+  throw new AuditQueryError(`${name} is ${TIME_FORM}.`);
 }

@@ -11,8 +11,8 @@ import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { createAudit } from './audit.ts';
-import { AuditQueryError } from './query.ts';
 import { printAdminAction, printCall } from './record.ts';
+import { AuditQueryError } from './search.ts';
 import { verifyChain } from './verify.ts';
 
 const ROWS = 10;

@@ -7,8 +7,8 @@ import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports/audit.ts';
-import { AuditQueryError } from './query.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
+import { AuditQueryError } from './search.ts';
 
 const PAGE_ROWS = 200;
 const HEAD = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/;

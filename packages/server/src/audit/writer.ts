@@ -3,11 +3,9 @@
  * queues its record; the text and the hash are made when it is written. Failed writes are repeated until the store is
  * available.
  */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, waitFor } from '@erp-proxy/async/tasks';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
-import { createLosses } from './losses.ts';
 import { type AdminAction, type AuditedCall, printAdminAction, printCall } from './record.ts';
 
 /** Less than a second together with the write: a killed process loses at most the records of a second. */
@@ -161,4 +159,45 @@ function measure(entry: AuditedCall | AdminAction): number {
       ? [entry.requestId, entry.actor, entry.target]
       : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method];
   return texts.reduce((bytes, text) => bytes + (text?.length ?? 0), RECORD_BYTES);
+}
+
+/** Counts lost records, and reports them at most once a second. */
+const REPORT_INTERVAL_MS = 1000;
+
+export interface Losses {
+  add(records: number): void;
+  readonly total: number;
+  /** Reports the remaining losses. */
+  close(): void;
+}
+
+function createLosses(onLost: (records: number) => void): Losses {
+  let total = 0;
+  let unreported = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function report(): void {
+    timer = undefined;
+    if (unreported === 0) return;
+    const records = unreported;
+    unreported = 0;
+    timer = setTimeout(report, REPORT_INTERVAL_MS).unref();
+    onLost(records);
+  }
+
+  return {
+    add(records) {
+      total += records;
+      unreported += records;
+      if (timer === undefined) report();
+    },
+    get total() {
+      return total;
+    },
+    close() {
+      clearTimeout(timer);
+      report();
+      clearTimeout(timer);
+    },
+  };
 }

@@ -3,13 +3,12 @@
  * plan first.
  */
 import { dirname, isAbsolute, join } from 'node:path';
-import type { InstanceView, KeyView, SubscriptionView } from '@erp-proxy/contract';
+import { clipText, type InstanceView, type KeyView, type SubscriptionView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { type Configuration, readConfiguration } from './apply/configuration.ts';
 import type { LineError } from './apply/document.ts';
 import { makePlan, type Present, type Step } from './apply/plan.ts';
-import { printPlan } from './apply/print-plan.ts';
 import { readSecrets } from './apply/secrets.ts';
 import { type Created, carryOut, describeDryRun, type Progress } from './carry-out.ts';
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
@@ -163,4 +162,25 @@ function describeFailure(steps: readonly Step[], { states }: Progress): string {
       .map(({ target }) => target)
       .join(', ') || 'nothing';
   return `Failed: ${list('failed')}. Done: ${list('done')}. Not done: ${list('skipped')}.\n`;
+}
+
+const SIGNS = { add: '+', change: '~', keep: '=' };
+/** Certificates are too long to print. */
+const SHOWN_LENGTH_MAX = 200;
+
+/** Prints a plan: one line for each key and instance (`+` add, `~` change, `=` keep), followed by its changes. */
+function printPlan(steps: readonly Step[]): string {
+  return steps.map(printStep).join('');
+}
+
+function printStep({ kind, target, changes }: Step): string {
+  const lines = Object.entries(changes).map(([path, { from, to }]) =>
+    kind === 'add' ? `    ${path}: ${show(to)}\n` : `    ${path}: ${show(from)} → ${show(to)}\n`,
+  );
+  return `${SIGNS[kind]} ${target}\n${lines.join('')}`;
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'none';
+  return clipText(text, SHOWN_LENGTH_MAX);
 }

@@ -6,8 +6,8 @@ import type { App } from '../app/app.ts';
 import { StartError } from '../config/start-error.ts';
 import { createLogger } from '../observe/log.ts';
 import type { Command, CommandInput } from './command.ts';
-import { makeLocalUrl } from './local-url.ts';
 import { createDispatcherTo, postJson } from './post.ts';
+import { makeLocalUrl } from './proxy-access.ts';
 import { describeLink, makeSignInLink } from './sign-in-link.ts';
 
 export const demoCommand: Command = {

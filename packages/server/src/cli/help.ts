@@ -1,12 +1,25 @@
-/** Prints the usage of commands as text for a terminal and as Markdown for docs/cli.md. */
+/**
+ * Prints the usage of commands as text for a terminal and as Markdown for docs/cli.md, and answers a command line
+ * without a command.
+ */
+
+import { findNearestName } from '@erp-proxy/text';
 import { wrapWords } from '../config/describe.ts';
-import { COMMON_OPTIONS, type Command, type CommandOption, nameValue } from './command.ts';
+import {
+  COMMON_OPTIONS,
+  type Command,
+  CommandError,
+  type CommandOption,
+  nameValue,
+  type Surroundings,
+} from './command.ts';
+import { VERSION_WORDS } from './version-words.ts';
 
 /** The 120 columns of a page's line less an indent of two, for continuation lines. */
 const ITEM_LENGTH_MAX = 118;
 
 /** Prints all commands, one line each. */
-export function renderHelp(commands: readonly Command[]): string {
+function renderHelp(commands: readonly Command[]): string {
   return [
     'erp-proxy: one HTTP endpoint in front of every Odoo server',
     '',
@@ -22,7 +35,7 @@ export function renderHelp(commands: readonly Command[]): string {
 }
 
 /** Prints the commands with the same first word, e.g. `keys`. */
-export function renderGroupHelp(group: string, commands: readonly Command[]): string {
+function renderGroupHelp(group: string, commands: readonly Command[]): string {
   return [
     `Usage: erp-proxy ${group} <command> [options]`,
     '',
@@ -95,4 +108,57 @@ function describeOption(name: string, option: CommandOption): string {
   const names = option.short === undefined ? `--${name}` : `-${option.short}, --${name}`;
   const value = nameValue(option);
   return value === undefined ? names : `${names} <${value}>`;
+}
+
+const HELP_WORDS: readonly string[] = ['--help', '-h', 'help'];
+
+/**
+ * Answers a command line without a command: prints the help, the help of a group such as `keys`, or the version.
+ * Throws a {@link CommandError} that suggests the nearest command if the words name none.
+ */
+export function showOverview(
+  rest: readonly string[],
+  commands: readonly Command[],
+  version: string,
+  { print }: Pick<Surroundings, 'print'>,
+): void {
+  const [first = ''] = rest;
+  const words = rest.filter((word) => !HELP_WORDS.includes(word));
+  const asksHelp = words.length < rest.length;
+  const named = words.join(' ');
+  const group = listGroup(commands, named);
+  const command = commands.find(({ name }) => name === named);
+  if (VERSION_WORDS.includes(first)) print(`${version}\n`);
+  else if (words.length === 0) print(renderHelp(commands));
+  else if (group.length > 0) print(renderGroupHelp(named, group));
+  else if (asksHelp && command !== undefined) print(renderCommandHelp(command));
+  else throw explainUnknown(words, commands);
+}
+
+/** The commands with this first word, such as `keys create` and `keys list` for `keys`. */
+function listGroup(commands: readonly Command[], word: string): Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+function explainUnknown(rest: readonly string[], commands: readonly Command[]): CommandError {
+  const words = rest.filter((word) => !word.startsWith('-')).slice(0, 2);
+  if (words.length === 0) {
+    return new CommandError(`The command must come first, then ${rest[0]}. See erp-proxy --help.`);
+  }
+  const group = listGroup(commands, words[0] ?? '');
+  const hint =
+    group.length > 0
+      ? `"${words[0]}" goes with one of: ${group.map(({ name }) => name).join(', ')}.`
+      : `Did you mean "${guessName(words, commands)}"?`;
+  if (words.length === 1 && group.length > 0) {
+    return new CommandError(`"${words[0]}" is no command by itself. ${hint} See erp-proxy --help.`);
+  }
+  return new CommandError(`There is no command "${words.join(' ')}". ${hint} See erp-proxy --help.`);
+}
+
+/** Guesses the command that is meant, such as `keys list` for `list keys`. */
+function guessName(words: readonly string[], commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => name);
+  const swapped = words.toReversed().join(' ');
+  return names.includes(swapped) ? swapped : findNearestName(words.join(' '), names);
 }

@@ -4,6 +4,7 @@ import {
   INSTANCE_OPTIONS,
   type InstanceInput,
   type InstanceView,
+  nameOption,
   pick,
 } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
@@ -20,7 +21,6 @@ import {
   printResult,
   showMembers,
 } from './command.ts';
-import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
@@ -222,4 +222,26 @@ function explainNotRotated(input: CommandInput, error: unknown): never {
 
 function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(key).map(([member, value]) => [`key.${member}`, value]));
+}
+
+const NAMED: ReadonlySet<string> = new Set([...Object.keys(INSTANCE_INPUT), 'login']);
+
+/**
+ * For use in `catch`: rethrows an error about an instance's members with the names of the command's options, in place
+ * of the members of the API.
+ */
+function explainByOptions(error: unknown): never {
+  if (!(error instanceof AdminError) || error.problem.faults === undefined) throw error;
+  const invalid = error.problem.faults.map(({ path, message }) => ({
+    path: show(path),
+    message: message
+      .replace(/`(\w+)`/g, (_quoted, member: string) => `\`${show(member)}\``)
+      .replace(/\bnull$/, 'none'),
+  }));
+  throw new AdminError({ ...error.problem, faults: invalid }, { cause: error });
+}
+
+function show(member: string): string {
+  if (member === 'name') return '<name>';
+  return NAMED.has(member) ? `--${nameOption(member, INSTANCE_OPTIONS)}` : member;
 }

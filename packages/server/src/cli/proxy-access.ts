@@ -1,7 +1,6 @@
 /** The options with which a command calls a running proxy as a client does: its address and a client key. */
 import { KEY_VARIABLE, URL_VARIABLE } from '../config/names.ts';
 import { CommandError, type CommandInput, type CommandOption } from './command.ts';
-import { makeLocalUrl } from './local-url.ts';
 
 export const PROXY_OPTIONS = {
   url: {
@@ -61,4 +60,13 @@ export function readTimeout({ option }: CommandInput): string | undefined {
   const seconds = option('timeout');
   if (seconds === undefined || /^\d+$/.test(seconds)) return seconds;
   throw new CommandError(`--timeout "${seconds}" is not a whole number of seconds.`);
+}
+
+/** The loopback address, by which a server that listens on all interfaces is reached. */
+const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Finds the address at which programs on this machine reach a server that listens on `host`. */
+export function makeLocalUrl(host: string, port: number | string): string {
+  const reached = LOOPBACK_OF[host] ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }

@@ -12,8 +12,7 @@ import { COMMON_OPTIONS, type Command, CommandError, nameValue, type Surrounding
 import { COMMANDS, findCommand } from './commands.ts';
 import { printCandidates } from './complete.ts';
 import { explainProblem } from './explain-problem.ts';
-import { renderCommandHelp } from './help.ts';
-import { showOverview } from './overview.ts';
+import { renderCommandHelp, showOverview } from './help.ts';
 
 export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'readSecrets' | 'cwd'> {
   /** The arguments without the name of the program. */

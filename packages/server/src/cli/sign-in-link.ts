@@ -4,7 +4,7 @@
  */
 import { CODE_LIFE_MINUTES, createSignInCodes } from '../admin/sign-in-codes.ts';
 import type { Settings } from '../config/schema.ts';
-import { makeLocalUrl } from './local-url.ts';
+import { makeLocalUrl } from './proxy-access.ts';
 
 /** `base` is the address of the proxy. The code is after the `#`, which browsers do not send, so it reaches no log. */
 export function makeSignInLink(token: string, base: string): { url: string; expiresAt: number } {

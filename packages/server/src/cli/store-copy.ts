@@ -1,8 +1,8 @@
 /** `store copy`: copies the store into another engine, and verifies the copy. */
 import { copyStore } from '../stores/copy-store.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
-import { openLocalAdmin } from './local-admin.ts';
 import { readText } from './read-text.ts';
+import { openLocalAdmin } from './use-admin.ts';
 
 export const storeCopyCommand: Command = {
   name: 'store copy',

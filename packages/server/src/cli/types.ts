@@ -4,8 +4,7 @@ import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 import { readText } from './read-text.ts';
-import { type Ask, Refusal } from './types/ask.ts';
-import { readModels } from './types/read-models.ts';
+import { type Ask, Refusal, readModels } from './types/read-models.ts';
 import { renderTypes } from './types/render-types.ts';
 
 export const typesCommand: Command = {

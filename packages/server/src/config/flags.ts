@@ -1,5 +1,7 @@
 /** Splits a command line into settings and the arguments of commands. Checks no value. */
-import { findSetting, isSettingName } from './names.ts';
+
+import { type Reading, reportUnknownName } from './given.ts';
+import { findSetting, isSettingName, SETTING_NAMES } from './names.ts';
 
 interface SplitFlags {
   /** Flags in the form `--name=value`, or `--name` if the value is missing. */
@@ -32,7 +34,7 @@ export function splitFlags(argv: readonly string[]): SplitFlags {
 }
 
 /** Splits a flag. The name is empty if the argument is not a flag. */
-export function parseFlag(argument: string): { name: string; value?: string } {
+function parseFlag(argument: string): { name: string; value?: string } {
   const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
   return value === undefined ? { name } : { name, value };
 }
@@ -47,6 +49,38 @@ function isValueOf(name: string, next: string | undefined): boolean {
 }
 
 /** True if the flag without a value means true. */
-export function isSwitch(name: string): boolean {
+function isSwitch(name: string): boolean {
   return isSettingName(name) && typeof findSetting(name).default === 'boolean';
 }
+
+/** Reads settings from command-line flags: `--http.port 8080` and `--http.port=8080`. */
+export function readFlags(argv: readonly string[]): Reading {
+  const reading: Reading = { given: [], errors: [] };
+  const seen = new Set<string>();
+  const { settings, rest } = splitFlags(argv);
+  for (const argument of settings) {
+    const { name, value = isSwitch(name) ? 'true' : undefined } = parseFlag(argument);
+    const source = `--${name}`;
+    if (!isSettingName(name)) {
+      reading.errors.push(reportUnknownName(source, source, FLAGS));
+    } else if (value === undefined) {
+      reading.errors.push({ source, message: `${name} needs a value: ${source}=…` });
+    } else if (seen.has(name)) {
+      reading.errors.push({
+        source,
+        message: `${name} is given twice; separate the entries of a list by commas`,
+      });
+    } else {
+      seen.add(name);
+      reading.given.push({ name, value: findSetting(name).kind.readText(value), source });
+    }
+  }
+  if (rest.length > 0) {
+    // The argument is not shown: it may be a part of a secret that the shell split at a blank.
+    const message = 'a part of the arguments belongs to no setting; a value with blanks needs quotes';
+    reading.errors.push({ source: 'arguments', message });
+  }
+  return reading;
+}
+
+const FLAGS = SETTING_NAMES.map((name) => `--${name}`);

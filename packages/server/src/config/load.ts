@@ -5,12 +5,12 @@
 
 import { resolve } from 'node:path';
 import { clipText } from '@erp-proxy/contract';
+import { readFlags } from './flags.ts';
 import type { GivenSetting, Reading, SettingError } from './given.ts';
 import { maskValue } from './mask.ts';
 import { findSetting, SETTING_NAMES, splitName } from './names.ts';
 import { type Environment, readEnvironment } from './read-environment.ts';
 import { explainReadError, readErrorCode } from './read-error.ts';
-import { readFlags } from './read-flags.ts';
 import { readSettingsFile } from './read-settings-file.ts';
 import type { SettingName, Settings } from './schema.ts';
 import { locateSecretsFile } from './secrets-file.ts';

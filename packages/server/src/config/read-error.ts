@@ -1,5 +1,3 @@
-import { TextFileError } from './text-file-error.ts';
-
 /**
  * Describes why a file could not be read. Does not show the path, nor the error's message, which contains it: a wrong
  * path may be the secret itself, set in the variable that should name its file.
@@ -14,3 +12,9 @@ export function explainReadError(error: unknown): string {
 export function readErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
+
+/**
+ * A file that exists but cannot be used as text. The message is shown with the source of the setting, and contains no
+ * path.
+ */
+export class TextFileError extends Error {}

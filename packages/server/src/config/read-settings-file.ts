@@ -2,8 +2,7 @@
  * Reads settings from the text of a YAML file, each with its line. The file has groups of settings, and settings
  * without a group.
  */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { explainYamlError } from './explain-yaml-error.ts';
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
 import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
 import type { SettingName } from './schema.ts';
@@ -98,4 +97,22 @@ function readNestedValue(node: Node | null): unknown {
 
 function collect(values: unknown[]): unknown[] | undefined {
   return values.includes(undefined) ? undefined : values;
+}
+
+export const NAME_TWICE = 'this name stands twice in its group; keep one';
+
+/** Describes the errors of YAML files. The parser's own messages quote the file, which may contain secrets. */
+export function explainYamlError({ code }: YAMLError): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return NAME_TWICE;
+    case 'TAB_AS_INDENT':
+      return 'lines are indented with spaces, not with tabs';
+    case 'TAG_RESOLVE_FAILED':
+      return 'tags (!name) are not taken here';
+    case 'MULTIPLE_DOCS':
+      return 'the file must be one YAML document; remove the line ---';
+    default:
+      return `this is not valid YAML (${code}): is the file whole? Check indentation, quotes and brackets`;
+  }
 }

@@ -1,8 +1,7 @@
 /** Reads a file of settings, or a file with one secret, as text. */
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, type PathOrFileDescriptor, readFileSync } from 'node:fs';
-import { readErrorCode } from './read-error.ts';
-import { TextFileError } from './text-file-error.ts';
+import { readErrorCode, TextFileError } from './read-error.ts';
 
 /** Throws the error of `readFileSync`, or a {@link TextFileError}. */
 export function readTextFile(file: PathOrFileDescriptor): string {

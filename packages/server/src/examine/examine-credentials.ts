@@ -5,12 +5,12 @@
 import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { type Examination, type ExaminationCheck, tryParse } from '@erp-proxy/contract';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
-import { startTrace } from '../execute/terms/call-trace.ts';
-import type { Deadline } from '../execute/terms/deadline.ts';
+import { startTrace } from '../execute/terms/call-context.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Reply } from '../execute/terms/reply.ts';
+import type { Deadline } from '../execute/terms/request-time.ts';
 import type { Target } from '../execute/terms/target.ts';
-import { runMethod } from '../execute/upstream/send-method.ts';
+import { runMethod } from '../execute/upstream/send-call.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import {
   describeKeyQuery,
@@ -19,10 +19,9 @@ import {
   type OdooKey,
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
-import type { CleanText } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
-import { explainAnswer } from './explain-answer.ts';
-import { fail, failDatabase } from './fail.ts';
+import type { CleanText } from './explain-answer.ts';
+import { explainAnswer, fail, failDatabase } from './explain-answer.ts';
 import { findOwner } from './find-user.ts';
 
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;

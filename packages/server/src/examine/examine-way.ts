@@ -2,7 +2,7 @@
 import type { ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
-import { fail } from './fail.ts';
+import { fail } from './explain-answer.ts';
 
 /** `failure`: null if the server has answered. */
 export function examineWay(

@@ -6,20 +6,18 @@
 import { ABORTED } from '@erp-proxy/async/tasks';
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { type EgressFailure, fetchWhole } from '@erp-proxy/egress';
-import { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Protocol } from '../execute/terms/method-call.ts';
+import { Deadline } from '../execute/terms/request-time.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { denyFailure } from '../execute/terms/upstream-denials.ts';
-import { findVersion, READ_ONLY } from '../execute/upstream/find-version.ts';
+import { findVersion, READ_ONLY } from '../execute/upstream/ask-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { createTextCleaner } from './clean-text.ts';
 import { examineCredentials } from './examine-credentials.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineWay } from './examine-way.ts';
-import { explainAnswer } from './explain-answer.ts';
-import { fail } from './fail.ts';
+import { createTextCleaner, explainAnswer, fail } from './explain-answer.ts';
 import { findUser } from './find-user.ts';
 
 export interface Examined {

@@ -7,16 +7,14 @@ import { fetchWhole } from '@erp-proxy/egress';
 import { classifyFault } from '@erp-proxy/odoo/faults';
 import { buildUserRequest, classifyJson2Answer, readUserId } from '@erp-proxy/odoo/json2';
 import { buildSignIn, readSignIn } from '@erp-proxy/odoo/jsonrpc';
-import type { Deadline } from '../execute/terms/deadline.ts';
+import type { Deadline } from '../execute/terms/request-time.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { denyFailure } from '../execute/terms/upstream-denials.ts';
-import { READ_ONLY } from '../execute/upstream/find-version.ts';
+import { READ_ONLY } from '../execute/upstream/ask-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
-import { createTextCleaner } from './clean-text.ts';
 import type { ExamineDeps } from './examine-deps.ts';
-import { explainAnswer } from './explain-answer.ts';
-import { fail, failDatabase } from './fail.ts';
+import { createTextCleaner, explainAnswer, fail, failDatabase } from './explain-answer.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 

@@ -1,15 +1,13 @@
 /** Makes the calls of a request that are not in its body, one after the other (CallRunner). */
 import { AnswerCollector, type AnswerWriter } from '@erp-proxy/async/streams';
-import { type AdmitDataDeps, enterData } from './request/admit-data.ts';
-import { describeLimit, describeRequest } from './request/answer-headers.ts';
-import { prefersNormalized } from './request/preference.ts';
+import { describeLimit, describeRequest } from './request/envelope.ts';
 import { type RefuseDeps, refuse } from './request/refuse.ts';
-import { startTraced } from './request/start-traced.ts';
-import { readTraceparent } from './request/traceparent.ts';
+import { prefersNormalized } from './request/request-headers.ts';
+import { readTraceparent, startTraced } from './request/start-traced.ts';
+import { type AdmitDataDeps, enterData } from './request/throttle.ts';
 import { findFields, type RunCallDeps, runCall } from './run-call.ts';
-import { type CallTerms, startCall, traceCall } from './terms/call-context.ts';
+import { type CallTerms, startCall, startTrace, traceCall } from './terms/call-context.ts';
 import type { CallRunner, RunOptions } from './terms/call-runner.ts';
-import { startTrace } from './terms/call-trace.ts';
 import { Denial } from './terms/denial.ts';
 import type { FoundTypes } from './terms/field-finder.ts';
 import type { Operation } from './terms/operation.ts';

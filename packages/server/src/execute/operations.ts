@@ -8,23 +8,21 @@ import type { Events } from '../observe/events.ts';
 import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
 import { applyRelatedRules } from './call/apply-related-rules.ts';
 import { authorizeVersionQuestion } from './call/authorize.ts';
-import { buildJson2Call, readJson2Arguments } from './call/build-json2.ts';
 import { checkQuery } from './call/check-query.ts';
 import { convertValues, hasValues } from './call/convert-values.ts';
 import type { Call } from './call/parse.ts';
-import type { Json2Call } from './call/parse-json2.ts';
+import { buildJson2Call, type Json2Call, readJson2Arguments } from './call/parse-json2.ts';
 import type { PreparedVersionQuestion, VersionQuestion } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createNameConcerned } from './read-as-caller.ts';
+import { runSteps } from './run-call.ts';
 import { type AskedRequest, type RunRequestDeps, runRequest } from './run-request.ts';
-import { runSteps } from './run-steps.ts';
 import type { CallContext } from './terms/call-context.ts';
 import { Denial } from './terms/denial.ts';
-import type { TargetedCall } from './terms/method-call.ts';
-import type { Operation } from './terms/operation.ts';
+import type { TargetedCall, UpstreamCall } from './terms/method-call.ts';
+import type { Operation, Step } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
-import type { UpstreamCall } from './terms/upstream-call.ts';
 import * as largeCalls from './thread/large-calls.ts';
 import {
   type AddNearestNamesDeps,
@@ -32,8 +30,12 @@ import {
   type NamingCall,
   suggestNames,
 } from './upstream/add-nearest-names.ts';
-import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
-import { type ApprovalDeps, claimApproval, requireApproval } from './upstream/approval.ts';
+import {
+  type ApprovalDeps,
+  claimApproval,
+  createNeedsConfirmation,
+  requireApproval,
+} from './upstream/approval.ts';
 import type { RunQuestion } from './upstream/ask-server.ts';
 import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
 import {
@@ -48,14 +50,11 @@ import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstr
 import type { NameSources } from './upstream/known-names.ts';
 import { createOrderFinder, type OrderFinderDeps } from './upstream/known-orders.ts';
 import { createFieldFinder, type FieldFinderDeps } from './upstream/model-fields.ts';
-import { createNeedsConfirmation } from './upstream/needs-confirmation.ts';
-import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
 import type { ReceiveSettings } from './upstream/receive.ts';
 import { type SendWithRetriesDeps, sendWithRetries } from './upstream/retry.ts';
-import { type SendJson2Deps, sendJson2 } from './upstream/send-json2.ts';
-import { type MethodDeps, sendMethod } from './upstream/send-method.ts';
-import { type ShareReadDeps, shareRead } from './upstream/share-read.ts';
+import { type MethodDeps, type SendJson2Deps, sendJson2, sendMethod } from './upstream/send-call.ts';
+import { type NoteWriteDeps, noteWrite, type ShareReadDeps, shareRead } from './upstream/share-read.ts';
 
 export interface OperationDeps
   extends RunRequestDeps,
@@ -323,3 +322,11 @@ const JSON2_RULES: CredentialRules = {
   },
   findLockout: () => 'none',
 };
+
+/** Step: applies the time limit of the stored instance, if it has one. */
+const applyInstanceTimeout: Step<{ isReadOnly: boolean; target: Target }> =
+  async function applyInstanceTimeout({ target }, context, next) {
+    const timeoutMs = target.instance?.timeoutMs ?? null;
+    if (timeoutMs !== null) context.time.allow(timeoutMs, context.request.isBatch);
+    return await next(context);
+  };

@@ -3,27 +3,23 @@
  * of its operation (operations.ts), and sends its reply.
  */
 
-import type { Events } from '../observe/events.ts';
+import type { CallRecord, Events } from '../observe/events.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
 import { authorizeCaller, authorizeData } from './call/authorize.ts';
-import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
-import { renewClient } from './call/renew-client.ts';
+import { type CheckDeps, isSameCall, isUnchanged, renewClient } from './call/check-again.ts';
+import { readBaseUrl } from './call/read-members.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
-import { recordCall } from './request/record.ts';
-import { runSteps } from './run-steps.ts';
-import type { AnswerSummary } from './terms/answer-summary.ts';
-import { type CallContext, copyCall, unlessChanged } from './terms/call-context.ts';
-import type { CallTrace } from './terms/call-trace.ts';
+import { findTraceId } from './request/start-traced.ts';
+import { type CallContext, type CallTrace, copyCall, unlessChanged } from './terms/call-context.ts';
 import { Denial } from './terms/denial.ts';
 import type { FoundTypes } from './terms/field-finder.ts';
-import type { Operation, ValuesState } from './terms/operation.ts';
+import type { AnyPrepared, Operation, ValuesState } from './terms/operation.ts';
 import type { AnyParsed } from './terms/parsed-body.ts';
-import type { Reply } from './terms/reply.ts';
+import { type AnswerSummary, checkAttempt, type Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED, denyEndedUnsent } from './terms/upstream-denials.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
-import { checkAttempt } from './upstream/check-attempt.ts';
 
 export interface RunCallDeps extends CheckDeps {
   events: Events;
@@ -248,4 +244,71 @@ function findTarget(server: ServerAddress | Target): Target | null {
 function nameServer(server: ServerAddress | Target): CallTrace['target'] {
   const { origin, pathPrefix } = server;
   return 'credentialsId' in server ? { origin, pathPrefix, db: server.db } : { origin, pathPrefix };
+}
+
+/** Runs the step at `index` for one call, which runs those after it. The last one replies. */
+export function runSteps(
+  steps: Operation['steps'],
+  call: AnyPrepared,
+  context: CallContext,
+  index = 0,
+): Promise<Reply> {
+  return steps[index]!(call, context, (current) => runSteps(steps, call, current, index + 1));
+}
+
+/**
+ * Step: emits the event for the end of a call. It contains no values, keys or tracebacks. Every attempt to run a call
+ * has the key with which the request came.
+ */
+function recordCall(
+  { request, trace, index, id, parsed: call }: CallContext,
+  summary: AnswerSummary,
+  endedMs: number,
+  events: Events,
+): void {
+  const { exchange, actor, via, isBatch, client } = request;
+  const { key } = client!;
+  const target = trace.target ?? findNamedTarget(call);
+  const { traced, traceparent } = trace;
+  const traceId = traced?.traceId ?? (traceparent === null ? null : findTraceId(traceparent));
+  const record: CallRecord = {
+    requestId: exchange.requestId,
+    keyId: key.id,
+    clientId: key.clientId,
+    address: (actor ?? exchange).address,
+    batchIndex: isBatch ? index : null,
+    id: Buffer.from(id.buffer, id.byteOffset, id.length).toString(),
+    instance: call?.instance !== undefined && 'name' in call.instance ? call.instance.name : null,
+    upstream: target === null ? null : target.origin + target.pathPrefix,
+    db: target?.db ?? null,
+    model: call?.model ?? null,
+    method: call?.method ?? null,
+    outcome: summary.type,
+    code: summary.code,
+    rule: summary.rule ?? null,
+    approval: trace.approval,
+    via,
+    ...(actor === null ? null : { actor: actor.name }),
+    ...(traceId === null ? null : { traceId }),
+    httpStatus: summary.httpStatus,
+    protocol: trace.protocol,
+    upstreamStatus: trace.upstreamStatus,
+    attempts: trace.attempts,
+    sharedFrom: trace.sharedFrom,
+    totalMs: endedMs - trace.startedMs,
+    upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? endedMs) - trace.sentMs,
+    detail: summary.detail ?? null,
+  };
+  events.callEnded(record);
+  trace.traced?.end(record, endedMs);
+}
+
+/**
+ * For a call that was refused before its server was resolved. The path is left out, because it can contain anything.
+ */
+function findNamedTarget(call: AnyParsed | null): CallTrace['target'] {
+  if (call?.address !== undefined) return call.address;
+  if (call?.instance === undefined || 'name' in call.instance) return null;
+  const address = readBaseUrl(call.instance.url);
+  return address instanceof Denial ? null : { ...address, pathPrefix: '', db: call.instance.db };
 }

@@ -2,8 +2,9 @@
  * Answers what Node cannot parse as a request: bytes that are not HTTP, a head that is too long, or a request that is
  * too slow. The client gets one error in the proxy's format, then the connection is closed.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
@@ -52,3 +53,22 @@ const BROKEN_REQUEST_TEXTS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time; send it again, faster.',
   HPE_HEADER_OVERFLOW: "The request's head is too large; send fewer or shorter headers.",
 };
+
+/**
+ * Closes the connection after the answer to an HTTP/1.0 message with `transfer-encoding`. RFC 9112 section 6.1: the
+ * framing of such a message counts as faulty, because a proxy before this one may not know where it ends. Bytes after
+ * it on the connection are not served.
+ */
+export function closeAfterFaultyFraming(app: FastifyInstance): void {
+  const faulty = new WeakMap<Socket, IncomingMessage>();
+  app.server.prependListener('request', (message, response) => {
+    const { httpVersion, headers, socket } = message;
+    if (httpVersion !== '1.0' || headers['transfer-encoding'] === undefined || faulty.has(socket)) return;
+    faulty.set(socket, message);
+    response.shouldKeepAlive = false;
+  });
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const first = faulty.get(raw.socket);
+    if (first === undefined || first === raw) done();
+  });
+}

@@ -2,17 +2,17 @@
  * The routes of calls, as one table: Fastify's routes and their part of the OpenAPI document are generated from it, and
  * so cannot differ.
  */
-import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
+
+import { COMPATIBLE_CHANGES, EXECUTE_PATH, KEY_HEADER, VERSION_PATH } from '@erp-proxy/contract';
 import type { ConnectionListener } from '@erp-proxy/wire/server';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { OperationName, RunRequest } from '../execute/operations.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
-import type { BodyBudget } from './body-budget.ts';
-import type { FindAddress } from './caller-address.ts';
-import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
-import { addPreflight } from './cors.ts';
+import { addPreflight } from './answer-writer.ts';
+import type { BodyBudget } from './body.ts';
+import type { FindAddress } from './forwarded.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';
 import * as schemas from './openapi/call-schemas.ts';
@@ -37,6 +37,22 @@ export interface CallRoute {
   /** True if the document shows the headers of idempotency keys and shared reads. */
   takesCallOptions?: true;
 }
+
+/**
+ * How requests in ODXProxy's wire format differ from those in our own. docs/compatibility.md describes the differences
+ * for callers.
+ */
+const COMPATIBLE_DIALECT: Dialect = {
+  instanceAt: 'odoo_instance',
+  keyHeaders: ['x-api-key', 'apikey', KEY_HEADER, 'authorization'],
+  // `authorization` is one of the headers for the key here: these clients send no other token in it.
+  allowsOtherTokens: false,
+  errors: COMPATIBLE_CHANGES,
+  // ODXProxy's Java client sends these arguments with every search; Odoo would raise a TypeError.
+  surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),
+  takesPreferences: false,
+  challenge: null,
+};
 
 export const CALL_ROUTES: readonly CallRoute[] = [
   {

@@ -1,6 +1,6 @@
 /** The pages for clients of ODXProxy. The routes of their calls are in call-routes.ts. */
 import type { FastifyInstance } from 'fastify';
-import { addPreflight, describeCors } from './cors.ts';
+import { addPreflight, describeCors } from './answer-writer.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 
 /** The texts that clients expect of a licence. Ours does not expire. */

@@ -1,7 +1,9 @@
 /** Makes the server listen, and explains to the operator why it cannot. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../config/start-error.ts';
-import type { ConnectionLimit } from './connection-limit.ts';
 
 /**
  * Maximum connections that wait to be accepted. With Node's default of 511, clients of a larger burst retry only after
@@ -45,5 +47,60 @@ function explainListenError(error: unknown, host: string, port: number): unknown
       return new StartError(`${host} is not an address of this machine; see http.host.`);
     default:
       return error;
+  }
+}
+
+export interface ConnectionLimitOptions {
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+  onRefused: () => void;
+}
+
+/** Share of the free file descriptors that client connections may use. */
+const CLIENT_SHARE = 3 / 4;
+/** For how long a refusal is reported. */
+const RECENT_MS = 60_000;
+
+/**
+ * Limits client connections, so that file descriptors are left for connections to Odoo, for the store and for files.
+ * Without the limit, the process can use up all descriptors: Node then closes further connections unnoticed, and calls
+ * on the open ones fail.
+ */
+export class ConnectionLimit {
+  readonly #options: ConnectionLimitOptions;
+  #max: number | null = null;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ConnectionLimitOptions) {
+    this.#options = options;
+  }
+
+  /** The maximum number of connections if some were refused within the last minute; null otherwise. */
+  get refusedAbove(): number | null {
+    return this.#options.nowMs() - this.#refusedAtMs < RECENT_MS ? this.#max : null;
+  }
+
+  /** Sets the limit of the server. Without /proc (proc(5)) there is no limit. */
+  apply(server: Server): void {
+    this.#max = findConnectionsMax();
+    if (this.#max === null) return;
+    server.maxConnections = this.#max;
+    // Drops a connection above the maximum. Otherwise full workers would hand it to each other until one of them has
+    // room. Node's types lack this property.
+    Object.assign(server, { dropMaxConnection: true });
+    server.on('drop', () => {
+      this.#refusedAtMs = this.#options.nowMs();
+      this.#options.onRefused();
+    });
+  }
+}
+
+function findConnectionsMax(): number | null {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    const used = readdirSync('/proc/self/fd').length;
+    return limit === undefined ? null : Math.max(1, Math.floor((Number(limit) - used) * CLIENT_SHARE));
+  } catch {
+    return null;
   }
 }

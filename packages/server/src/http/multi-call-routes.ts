@@ -15,8 +15,7 @@ import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import type { MadeCalls } from '../execute/terms/request.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
-import { EXPORT_EXAMPLE } from './openapi/data-examples.ts';
-import { exportAnswer, exportCall } from './openapi/data-schemas.ts';
+import { EXPORT_EXAMPLE, exportAnswer, exportCall } from './openapi/data-schemas.ts';
 
 /** The services that answer the routes. */
 export interface MultiCallServices {

@@ -2,8 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLarge } from '@erp-proxy/async/shared-bytes';
 import type { Denial } from '../execute/terms/denial.ts';
-import { denyBody, denyBodyFailure, denyLength } from './body.ts';
-import { BodyCollector } from './body-collector.ts';
+import { BodyCollector, denyBody, denyBodyFailure, denyLength } from './body.ts';
 
 export interface NodeBodyOptions {
   bytesMax: number;

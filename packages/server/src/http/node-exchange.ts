@@ -5,10 +5,10 @@ import { NodeResponse } from '@erp-proxy/wire/server';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
-import { type BodyBudget, BodyRoom } from './body-budget.ts';
+import { type BodyBudget, BodyRoom } from './body.ts';
 import { chooseEncoding } from './encoding.ts';
+import { readRequestId } from './forwarded.ts';
 import { readNodeBody } from './node-body.ts';
-import { readRequestId } from './request-id.ts';
 
 export interface NodeExchangeOptions {
   address: string;

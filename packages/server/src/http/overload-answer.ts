@@ -8,7 +8,7 @@ import { Denial } from '../execute/terms/denial.ts';
 import type { Dialect } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import { describeAnswer, HttpAnswerWriter } from './answer-writer.ts';
-import { chooseRequestId, readRequestId } from './request-id.ts';
+import { chooseRequestId, readRequestId } from './forwarded.ts';
 
 const DENIAL = new Denial(
   'overloaded',

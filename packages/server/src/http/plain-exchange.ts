@@ -6,10 +6,9 @@ import type { PlainCall } from '@erp-proxy/wire/server';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
-import { denyBody, denyBodyFailure } from './body.ts';
-import { type BodyBudget, BodyRoom } from './body-budget.ts';
+import { type BodyBudget, BodyRoom, denyBody, denyBodyFailure } from './body.ts';
 import { chooseEncoding } from './encoding.ts';
-import { chooseRequestId } from './request-id.ts';
+import { chooseRequestId } from './forwarded.ts';
 
 export interface PlainExchangeOptions {
   /** The caller's address, behind trusted reverse proxies. */

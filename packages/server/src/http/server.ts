@@ -12,21 +12,18 @@ import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import type { Events } from '../observe/events.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
-import { BodyBudget } from './body-budget.ts';
-import { BodyCollector } from './body-collector.ts';
-import { handleBrokenRequest } from './broken-request.ts';
+import { BodyBudget, BodyCollector } from './body.ts';
+import { closeAfterFaultyFraming, handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
-import { createAddressFinder, dropForwardedPorts } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
-import { closeAfterFaultyFraming } from './faulty-framing.ts';
+import { createAddressFinder, dropForwardedPorts, readRequestId } from './forwarded.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addMultiCallRoutes, type MultiCallServices } from './multi-call-routes.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
 import { createProtectedResource, type TokenIssuer } from './protected-resource.ts';
 import { addReferenceRoutes } from './reference/reference-route.ts';
-import { readRequestId } from './request-id.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 export interface ServerDeps

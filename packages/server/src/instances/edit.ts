@@ -1,9 +1,14 @@
-/** Applies the changes of an operator or of key rotation to an opened instance. Pure. */
+/**
+ * Applies the changes of an operator or of key rotation to an opened instance, and opens instances that are not stored.
+ * Pure.
+ */
+
+import type { InstanceCheckInput } from '@erp-proxy/contract';
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import { InputError } from './input.ts';
-import { type Changes, checkTogether } from './members.ts';
-import { findRedirection } from './redirection.ts';
+import { type Changes, checkTogether, readInput } from './members.ts';
 import type { Body } from './row.ts';
-import type { PendingKey } from './views.ts';
+import { type Instance, type PendingKey, toInstance } from './views.ts';
 
 /** A change of the key. Omitted members stay unchanged. */
 export interface KeyChange {
@@ -64,4 +69,56 @@ function retire(pending: Body['pending'], apiKey: string | undefined): Body['pen
 
 function toStoredPending({ apiKey, step, since, expiresAt }: PendingKey): Body['pending'] {
   return { api_key: apiKey, step, since, expires_at: expiresAt };
+}
+
+/** Identity of a draft. No error mentions it. */
+const DRAFT = { id: 'draft', name: 'draft' };
+/** Placeholder for the id of the user until the login is found. */
+const NOT_YET_KNOWN = 1;
+
+const LOGIN = /^[^\p{Cc}]{1,256}$/u;
+
+/**
+ * Applies the rules for the members of a stored instance. `login` null: the user id is known. Throws an {@link
+ * InputError}.
+ */
+/** Opens an instance that is not stored, so that its server can be checked. */
+export function openDraft({ login, ...input }: InstanceCheckInput): {
+  instance: Instance;
+  login: string | null;
+} {
+  if (login !== undefined && input.user_id !== undefined) throw refuseLogin('excludes `user_id`');
+  if (login !== undefined && !LOGIN.test(login)) throw refuseLogin('must be the login of a user in Odoo');
+  const members = { ...input, ...(login !== undefined && { user_id: NOT_YET_KNOWN }), name: DRAFT.name };
+  return { instance: toInstance(DRAFT, readInput(members)), login: login ?? null };
+}
+
+function refuseLogin(message: string): InputError {
+  return new InputError([{ path: 'login', message }]);
+}
+
+/** The members by which a call finds and authenticates its server. */
+export interface ServerIdentity {
+  url: string;
+  certificates: string | null;
+  allow_private: boolean;
+}
+
+/**
+ * The member whose change requires the key again, because it could send the stored key to another server: `url` if it
+ * names another server, `certificates` or `allow_private` if more servers could be taken for the same one. Null if
+ * there is none.
+ */
+export function findRedirection(
+  before: ServerIdentity,
+  { url, certificates, allow_private }: Partial<ServerIdentity>,
+): keyof ServerIdentity | null {
+  if (url !== undefined && !isSameServer(url, before.url)) return 'url';
+  if (certificates !== undefined && certificates !== before.certificates) return 'certificates';
+  return allow_private === true && !before.allow_private ? 'allow_private' : null;
+}
+
+/** Compares the parsed addresses, so that different spellings count as equal. */
+function isSameServer(one: string, other: string): boolean {
+  return JSON.stringify(parseBaseUrl(one)) === JSON.stringify(parseBaseUrl(other));
 }

@@ -4,8 +4,8 @@ import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/ad
 import { parseBaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { z } from 'zod';
-import { findCertificateError } from './certificates.ts';
 import { InputError, parseInput } from './input.ts';
+import { findCertificateError } from './trust.ts';
 
 export const INSTANCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 

@@ -24,3 +24,20 @@ export interface RefusedToken {
   /** With `insufficient_scope`: all scopes that a token needs. */
   readonly scopes: readonly string[];
 }
+
+/** The client of calls that the proxy makes for itself, such as those of subscriptions without a key. */
+export const PROXY_CLIENT: Client = {
+  key: {
+    id: 'proxy',
+    clientId: 'proxy',
+    name: 'proxy',
+    policy: null,
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    replaces: null,
+    version: 1,
+  },
+  policy: null,
+};

@@ -70,3 +70,14 @@ function generateText(length: number): string {
   }
   return text;
 }
+
+const LENGTH_MAX = 200;
+/** Control and format characters, lone surrogates and line ends: they make one name look like another. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+export const KEY_NAME_RULE = `1 to ${LENGTH_MAX} printable characters on one line`;
+
+/** The rule for names of client keys. */
+export function isKeyName(text: string): boolean {
+  return text.trim() !== '' && text.length <= LENGTH_MAX && !UNPRINTABLE.test(text);
+}

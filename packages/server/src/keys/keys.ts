@@ -25,8 +25,7 @@ import type {
   StoredKey,
 } from '../stores/ports/keys.ts';
 import type { Store } from '../stores/ports/store.ts';
-import { generateKey, parseKey, readKeyId } from './format.ts';
-import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
+import { generateKey, isKeyName, KEY_NAME_RULE, parseKey, readKeyId } from './format.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';
 

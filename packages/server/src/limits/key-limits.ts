@@ -11,13 +11,13 @@ import {
   type LimitedKey,
   type LimitingPolicy,
   readRate,
+  takeShare,
   UNLIMITED,
 } from './admitted.ts';
 import { DayCounts } from './day.ts';
 import { KeyedSemaphore } from './keyed-semaphore.ts';
 import { MonthCounts } from './month.ts';
 import { RateLimiter, type Taken } from './rate.ts';
-import { takeShare } from './share.ts';
 
 export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 

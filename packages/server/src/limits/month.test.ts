@@ -5,8 +5,7 @@ import { closeAfterTest } from '../../test/close-after-test.ts';
 import { countCases } from '../../test/random-cases.ts';
 import type { CallCountStore } from '../stores/ports/call-counts.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { StoreError } from '../stores/store-error.ts';
-import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
+import { StoreError, UnknownOutcomeError } from '../stores/store-error.ts';
 import { MonthCounts } from './month.ts';
 
 const HOUR_MS = 3_600_000;

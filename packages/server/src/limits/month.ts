@@ -7,7 +7,7 @@
 
 import { type BatchedWrites, createBatchedWrites, SingleFlight } from '@erp-proxy/async/tasks';
 import type { CallCount, CallCountStore } from '../stores/ports/call-counts.ts';
-import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
+import { UnknownOutcomeError } from '../stores/store-error.ts';
 import { describePeriod } from './day.ts';
 import type { Taken } from './rate.ts';
 

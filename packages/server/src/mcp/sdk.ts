@@ -20,10 +20,10 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
-import { listTools } from './list-tools.ts';
 import type { Questions } from './questions.ts';
 import { type Person, runTool, type ToolOutcome } from './run-tool.ts';
 import type { Session } from './session.ts';
@@ -170,4 +170,48 @@ function findTool(name: string, tools: readonly Tool[]): Tool {
     ProtocolErrorCode.InvalidParams,
     `Unknown tool: ${cutText(name, 100)}. This key has the tools ${names}.`,
   );
+}
+
+type JsonObject = { type: 'object'; [name: string]: unknown };
+
+/** Created once, because that takes long. */
+const DEFINITIONS = ALL_TOOLS.map((tool) => ({
+  tool,
+  forOne: describe(tool, false),
+  forSeveral: describe(tool, true),
+}));
+
+/**
+ * The definitions of tools, as `tools/list` returns them. `hasInstances`: whether the key may call several instances.
+ * If not, the argument for the instance is left out.
+ */
+function listTools(tools: readonly Tool[], hasInstances: boolean) {
+  return DEFINITIONS.filter(({ tool }) => tools.includes(tool)).map(({ forOne, forSeveral }) =>
+    hasInstances ? forSeveral : forOne,
+  );
+}
+
+function describe({ name, title, description, input, output, hints }: Tool, hasInstances: boolean) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: toJsonSchema(
+      hasInstances || !('instance' in input.shape) ? input : input.omit({ instance: true }),
+    ),
+    outputSchema: toJsonSchema(output),
+    annotations: { title, ...hints, openWorldHint: false },
+  };
+}
+
+function toJsonSchema(schema: z.ZodObject): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    override: ({ jsonSchema }) => {
+      // JavaScript's bounds of integers mean nothing to a caller.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.propertyNames !== undefined) delete jsonSchema.propertyNames;
+    },
+  });
+  return rest as JsonObject;
 }

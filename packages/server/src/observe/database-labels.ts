@@ -4,7 +4,6 @@
  * shown while they have calls or their circuit breaker is not closed, up to a maximum number. Databases beyond that
  * share one series.
  */
-import type { DatabaseMetrics } from './database-metrics.ts';
 
 /** Maximum number of databases that keep their label for ever. */
 const EARNED_MAX = 100;
@@ -65,4 +64,16 @@ export class DatabaseLabels {
 function withoutTrust(database: string): [upstream: string, db: string] {
   const parts = database.split(' ');
   return [parts[0] as string, parts.at(-1) as string];
+}
+
+/** The state of one upstream database at a scrape. */
+export interface DatabaseMetrics {
+  database: string;
+  running: number;
+  waiting: number;
+  backgroundRunning: number;
+  backgroundWaiting: number;
+  /** Current concurrency limit. */
+  limit: number;
+  breaker: 'closed' | 'open' | 'half_open';
 }

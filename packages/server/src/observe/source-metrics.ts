@@ -1,7 +1,6 @@
 /** Metrics whose values are read from parts of the proxy at each scrape. One table registers and documents them. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { DatabaseLabels } from './database-labels.ts';
-import type { DatabaseMetrics } from './database-metrics.ts';
+import type { DatabaseLabels, DatabaseMetrics } from './database-labels.ts';
 
 /** The sources of the values of the metrics. */
 export interface MetricSources {

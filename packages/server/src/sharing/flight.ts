@@ -2,8 +2,9 @@
  * One call whose reply goes to several callers, its members. A member can leave at any time; the call is aborted when
  * the last one leaves. Knows calls and members only by these interfaces.
  */
+
+import type { ByteStream } from '@erp-proxy/async/streams';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
-import type { StreamedResult } from './result.ts';
 
 /** A caller that waits for the reply. */
 export interface Member {
@@ -120,4 +121,15 @@ export class Flight<Result extends StreamedResult, Denied, AnyMember extends Mem
     }
     this.#waiters.clear();
   }
+}
+
+/** The part of a result that this folder needs: its bytes, of which some may not have arrived. */
+export interface StreamedResult {
+  pieces: Uint8Array[];
+  /** The bytes after `pieces`; null if `pieces` are all. */
+  rest: ByteStream | null;
+  /** The byte with which `pieces` and `rest` must end; null if any is valid. */
+  lastByte: number | null;
+  /** Bytes to append after `pieces` and `rest`. */
+  tail: Uint8Array;
 }

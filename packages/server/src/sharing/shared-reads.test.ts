@@ -3,10 +3,17 @@ import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readText, ScriptedStream } from '../../../async/test/scripted-stream.ts';
 import type { AnswerStore, Found } from './answer-store.ts';
+import { MemoryAnswers } from './answer-store.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
-import { MemoryAnswers } from './memory-answers.ts';
-import { type SharedAnswer, SharedReads, type SharedReadsBounds } from './shared-reads.ts';
+import {
+  type NamedRead,
+  nameRead,
+  readCacheControl,
+  type SharedAnswer,
+  SharedReads,
+  type SharedReadsBounds,
+} from './shared-reads.ts';
 import { WriteLog } from './write-log.ts';
 
 interface Result {
@@ -487,3 +494,76 @@ async function write<Value>(
     await reads.noteWrite(database, model);
   }
 }
+
+test.each([
+  [undefined, true, null],
+  ['', true, null],
+  ['max-age=60', true, 60_000],
+  ['Max-Age="60"', true, 60_000],
+  ['max-stale, max-age = 5 ,foo=bar', true, 5000],
+  ['max-age=60, max-age=5', true, 5000],
+  ['max-age=0', false, null],
+  ['no-cache', false, null],
+  ['max-age=60, No-Cache', false, null],
+  ['no-store', false, null],
+  ['no-cache="x"', false, null],
+  ['max-age', true, null],
+  ['max-age=-1', true, null],
+  ['max-age=1.5', true, null],
+  ['max-age=1e3', true, null],
+  ['max-age=soon', true, null],
+  [`max-age=${'9'.repeat(400)}`, true, Number.POSITIVE_INFINITY],
+  [',,=,"', true, null],
+])('%j: may share: %s, maximum age: %j ms', (header, mayShare, maxAgeMs) => {
+  expect(readCacheControl(header, true)).toEqual({ mayShare, maxAgeMs });
+});
+
+test('a key without permission for kept answers gets none, and can still ask for a call of its own', () => {
+  expect(readCacheControl('max-age=60', false)).toEqual({ mayShare: true, maxAgeMs: null });
+  expect(readCacheControl('no-cache', false)).toEqual({ mayShare: false, maxAgeMs: null });
+});
+
+test('such a key joins no call that can be older than the age it accepts', () => {
+  expect(readCacheControl('max-age=1', false)).toEqual({ mayShare: false, maxAgeMs: null });
+  expect(readCacheControl('max-age=2', false)).toEqual({ mayShare: true, maxAgeMs: null });
+});
+
+const READ = {
+  credentialsId: 'of-one-user',
+  instanceId: null,
+  model: 'res.partner',
+  method: 'read',
+  params: Buffer.from('[[1]]'),
+  keyword: Buffer.from('{"context":{"allowed_company_ids":[1]}}'),
+};
+
+test('equal reads have the same name', () => {
+  expect(nameRead({ ...READ, params: Buffer.from('[[1]]') })).toBe(nameRead(READ));
+});
+
+test.each<Partial<NamedRead>>([
+  { credentialsId: 'of-another-user' },
+  { instanceId: 'prod' },
+  { model: 'res.users' },
+  { method: 'web_read' },
+  { params: Buffer.from('[[2]]') },
+  { params: Buffer.from('[[1] ]') },
+  { keyword: Buffer.from('{"context":{"allowed_company_ids":[2]}}') },
+  { keyword: Buffer.from('{"limit":80,"context":{"allowed_company_ids":[1]}}') },
+])('a different read has a different name: %j', (change) => {
+  expect(nameRead({ ...READ, ...change })).not.toBe(nameRead(READ));
+});
+
+test('the bytes of one member cannot be mistaken for those of another', () => {
+  const [params, keyword] = [Buffer.from('[["{}"]]'), Buffer.from('{}')];
+  const moved = { params: Buffer.from('[["{}"]]{'), keyword: Buffer.from('}') };
+  expect(nameRead({ ...READ, params, keyword })).not.toBe(nameRead({ ...READ, ...moved }));
+  expect(nameRead({ ...READ, model: 'a","b', method: 'c' })).not.toBe(
+    nameRead({ ...READ, model: 'a', method: 'b","c' }),
+  );
+});
+
+test('a read with long arguments has no name, and a name reveals nothing of its read', () => {
+  expect(nameRead({ ...READ, params: Buffer.alloc(256 * 1024) })).toBeNull();
+  expect(nameRead(READ)).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+});

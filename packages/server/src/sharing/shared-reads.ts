@@ -1,12 +1,14 @@
 /**
  * Answers reads without a call: a caller joins an equal read in flight, and a caller that accepts an older answer can
- * get a kept one. The caller defines what a result and a member are. name-read.ts decides which reads are equal.
+ * get a kept one. The caller defines what a result and a member are. {@link nameRead} decides which reads are equal.
  */
+
+import { hash } from 'node:crypto';
 import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
 import type { AnswerStore, Found, ReadScope } from './answer-store.ts';
 import { ByteBudget } from './byte-budget.ts';
+import type { StreamedResult } from './flight.ts';
 import { Flight, type FlightOptions, type Member, type SharedCall } from './flight.ts';
-import type { StreamedResult } from './result.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface SharedReadsBounds {
@@ -25,7 +27,7 @@ export interface SharedReadsBounds {
 }
 
 /** Maximum age in milliseconds of a read in flight that is joined by a caller without `max-age`. */
-export const JOIN_MS = 2000;
+const JOIN_MS = 2000;
 
 const SHARED_READS_BOUNDS: SharedReadsBounds = {
   answerBytesMax: 1024 * 1024,
@@ -176,3 +178,62 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
 }
 
 const NOT_FOUND: Found = { kept: null, mark: null };
+
+/** Reads the directives of a request's `cache-control` (RFC 9111, section 5.2.1). Unknown directives are ignored. */
+export interface CacheControl {
+  /** False: the call must be sent on its own. */
+  mayShare: boolean;
+  /** Maximum age of a kept answer in milliseconds; null: the caller wants none, or may not have one. */
+  maxAgeMs: number | null;
+}
+
+const NO_DIRECTIVE: CacheControl = { mayShare: true, maxAgeMs: null };
+const OWN_CALL: CacheControl = { mayShare: false, maxAgeMs: null };
+
+/** A number of seconds. Recipients should accept the quoted form, too. */
+const SECONDS = /^"?(\d+)"?$/;
+
+/** Reads the header. A key that may not get kept answers gets a fresh one, whatever age the caller accepts. */
+export function readCacheControl(header: string | undefined, isCacheAllowed: boolean): CacheControl {
+  if (header === undefined) return NO_DIRECTIVE;
+  let maxAgeMs: number | null = null;
+  for (const directive of header.split(',')) {
+    const [name, value = ''] = directive.split('=', 2).map((part) => part.trim().toLowerCase());
+    if (name === 'no-cache' || name === 'no-store') return OWN_CALL;
+    const seconds = name === 'max-age' ? SECONDS.exec(value)?.[1] : undefined;
+    if (seconds !== undefined)
+      maxAgeMs = Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, Number(seconds) * 1000);
+  }
+  // No existing answer is young enough.
+  if (maxAgeMs === 0) return OWN_CALL;
+  if (isCacheAllowed) return { mayShare: true, maxAgeMs };
+  return maxAgeMs !== null && maxAgeMs < JOIN_MS ? OWN_CALL : NO_DIRECTIVE;
+}
+
+export interface NamedRead {
+  /**
+   * Keyed hash of server, database, user and API key. Without the secret, it cannot be guessed what a name stands for.
+   */
+  credentialsId: string;
+  /** The stored instance; null if the call has its own credentials. Instances differ in protocol and trust. */
+  instanceId: string | null;
+  model: string;
+  method: string;
+  /** The positional arguments as they are sent, after the policy was applied. */
+  params: Uint8Array;
+  keyword: Uint8Array;
+}
+
+/** Hashing longer arguments would cost more than sharing saves. */
+const ARGUMENT_BYTES_MAX = 256 * 1024;
+
+/**
+ * Names a read by a hash of everything that its answer depends on. Reads with the same name can share one answer. Null
+ * if the arguments are too long to be hashed.
+ */
+export function nameRead(read: NamedRead): string | null {
+  const { credentialsId, instanceId, model, method, params, keyword } = read;
+  if (params.length + keyword.length > ARGUMENT_BYTES_MAX) return null;
+  const head = Buffer.from(JSON.stringify([credentialsId, instanceId, model, method, params.length]));
+  return hash('sha256', Buffer.concat([head, params, keyword]), 'base64');
+}

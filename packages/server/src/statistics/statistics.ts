@@ -2,7 +2,6 @@
  * Statistics of calls: by minute for a day, and by hour for 30 days. Each process counts its own calls (recorder.ts). A
  * query sums up the rows of all processes.
  */
-
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
 import type {
   CallStatistics,
@@ -13,10 +12,9 @@ import type {
 import type { EventHandlers } from '../observe/events.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
-import type { Dimension } from './cells.ts';
-import { type Gauges, readPeriod, STEPS, type Step, type StoredCell } from './period.ts';
+import { type Dimension, Durations } from './cells.ts';
+import { type Gauges, readPeriod, STEPS, type Step, type StoredCell, toCount } from './period.ts';
 import { createRecorder } from './recorder.ts';
-import { createSummary, type Summary } from './summary.ts';
 
 export interface StatisticsOptions {
   store: StatisticsStore;
@@ -209,4 +207,49 @@ function listGroups(
   return Array.from(groups, ([name, summary]) => ({ name, ...summary.show() }))
     .sort((one, other) => other.calls - one.calls)
     .slice(0, limit);
+}
+
+/** Sums up cells, and prints the sums. */
+interface Summary {
+  add(cell: StoredCell): void;
+  show(): CallStatistics;
+}
+
+/** Outcomes that are not errors. */
+const GOOD: ReadonlySet<string> = new Set(['ok', 'replayed']);
+/** Outcomes of requests for which the proxy had no capacity, or that exceeded a limit. */
+const REFUSED = ['overloaded', 'rate_limited'];
+
+function createSummary(): Summary {
+  const outcomes = new Map<string, number>();
+  const proxyMs = new Durations();
+  const odooMs = new Durations();
+  let shared = 0;
+  return {
+    add(cell) {
+      for (const outcome in cell.outcomes)
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + toCount(cell.outcomes[outcome]));
+      proxyMs.addPairs(cell.proxyMs);
+      odooMs.addPairs(cell.odooMs);
+      shared += cell.shared;
+    },
+    show() {
+      const errors = [...outcomes].filter(([outcome]) => !GOOD.has(outcome));
+      return {
+        calls: sum(outcomes.values()),
+        errors: Object.fromEntries(errors.sort(([, one], [, other]) => other - one)),
+        refused: sum(REFUSED.map((outcome) => outcomes.get(outcome) ?? 0)),
+        shared,
+        replayed: outcomes.get('replayed') ?? 0,
+        proxy_ms: proxyMs.quantiles(),
+        odoo_ms: odooMs.quantiles(),
+      };
+    },
+  };
+}
+
+function sum(counts: Iterable<number>): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
 }

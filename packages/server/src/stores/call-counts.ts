@@ -1,5 +1,4 @@
 /** Counts of calls in a database. */
-import { findOldestMonth } from './oldest-month.ts';
 import type { CallCount, CallCountStore } from './ports/call-counts.ts';
 import { createParameters, placeRows, splitRows } from './sql.ts';
 import type { Databases } from './statements.ts';
@@ -34,4 +33,10 @@ export function createCallCounts({ quick }: Databases): CallCountStore {
       return row?.calls ?? 0;
     },
   };
+}
+
+/** The oldest month whose counts of calls are kept after `counts` are added: the same month of the year before. */
+function findOldestMonth(counts: readonly CallCount[]): string {
+  const newest = counts.reduce((latest, { month }) => (month > latest ? month : latest), '');
+  return newest === '' ? '' : `${Number(newest.slice(0, 4)) - 1}${newest.slice(4)}`;
 }

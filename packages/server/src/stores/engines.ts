@@ -3,7 +3,6 @@
  * its test, and a row here. An engine is loaded only if it is used.
  */
 import type { FoundStore, OpenedStore } from './ports/store.ts';
-import { findSqlitePath, readSqlitePath } from './sqlite/address.ts';
 import { StoreError } from './store-error.ts';
 import type { StoreTables } from './tables.ts';
 
@@ -82,4 +81,23 @@ export function findEngine(url: string): StoreEngine {
 /** `a, b or c` */
 export function joinAlternatives(texts: readonly string[]): string {
   return `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`;
+}
+
+/** Path of the file of a `sqlite:` URL, absolute or relative to the working directory. Throws a {@link StoreError}. */
+function readSqlitePath(url: string): string {
+  const path = findSqlitePath(url);
+  if (path !== null) return path;
+  throw new StoreError(
+    'store.url names no file: write sqlite:./data/erp-proxy.db for a path below the working directory, ' +
+      'sqlite:/srv/erp-proxy.db for an absolute path, or memory: to store nothing.',
+  );
+}
+
+/** Path of the file as `readSqlitePath`; null if the URL names no file. */
+function findSqlitePath(url: string): string | null {
+  const rest = url.slice('sqlite:'.length);
+  const path = rest.startsWith('///') ? rest.slice(2) : rest;
+  // `sqlite://data/x.db` names a host to a URL parser and an absolute path to a file system: neither is meant.
+  const isFile = path !== '' && !path.startsWith('//') && !path.startsWith(':') && !path.includes('\0');
+  return isFile ? path : null;
 }

@@ -13,3 +13,8 @@ export class StoreError extends Error {
     this.reason = reason ?? null;
   }
 }
+
+/** A change that the store may or may not have made: the answer to the commit did not arrive. */
+export class UnknownOutcomeError extends StoreError {
+  override readonly name = 'UnknownOutcomeError';
+}

@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import {
   type Attempt,
@@ -7,6 +6,7 @@ import {
   RETRY_DELAYS_SECONDS,
   readRetryAfterSeconds,
 } from './retry-schedule.ts';
+import { NEW_SUBSCRIPTION } from './subscriptions.ts';
 
 const NOW = 1_000_000_000_000;
 const DAY_MS = 86_400_000;

@@ -6,13 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { RESTARTING_MEMBERS, type SubscriptionChanges, type SubscriptionInput } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
-import { NEW_SUBSCRIPTION } from '../stores/new-subscription.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { Change } from '../stores/ports/change.ts';
 import type {
   DeliveryListQuery,
   DeliveryRecord,
   StoredSubscription,
+  SubscriptionDefinition,
   SubscriptionListQuery,
   SubscriptionStore,
 } from '../stores/ports/subscriptions.ts';
@@ -241,3 +241,17 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
     }
   }
 }
+
+/** State of a subscription that was just stored. The tables of the databases have the same values as defaults. */
+export const NEW_SUBSCRIPTION: Omit<StoredSubscription, keyof SubscriptionDefinition> = {
+  state: 'active',
+  reason: null,
+  version: 1,
+  readAt: null,
+  problem: null,
+  failures: 0,
+  failingSince: null,
+  retryAt: null,
+  lastFailure: null,
+  deliveredAt: null,
+};

@@ -11,7 +11,7 @@ import {
 import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
 import type { ChangeListener, Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
+import { UnknownOutcomeError } from '../stores/store-error.ts';
 import { printBody } from './row.ts';
 import { WORKER_TIMES } from './worker.ts';
 

@@ -15,8 +15,7 @@ import {
   reportUnknownNames,
   texts,
 } from '@erp-proxy/policy/parse';
-import { findCertificateError } from '../instances/certificates.ts';
-import { trustOf } from '../instances/trust.ts';
+import { findCertificateError, trustOf } from '../instances/trust.ts';
 import type { ClaimValue, GrantedPolicy, Issuer, PolicyRule } from './issuer.ts';
 
 export interface AuthSettings {

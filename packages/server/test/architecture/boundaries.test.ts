@@ -185,7 +185,7 @@ test.each([
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
   ['server/src/keys/probe.ts', '../stores/sqlite/store.ts'],
-  ['server/src/execute/terms/probe.ts', '../call/base-url.ts'],
+  ['server/src/execute/terms/probe.ts', '../call/resolve.ts'],
   ['server/src/audit/probe.ts', '../keys/keys.ts'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
 ])('packages/%s may not import %s', (file, specifier) => {

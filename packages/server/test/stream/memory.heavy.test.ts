@@ -116,7 +116,7 @@ beforeAll(async () => {
     body: JSON.stringify({ name: 'test' }),
   });
   ({ key } = (await made.json()) as { key: string });
-  // During these calls, V8's space for young objects grows to the maximum that it has under load (cli/v8-flags.ts).
+  // During these calls, V8's space for young objects grows to the maximum that it has under load (cli/memory-limit.ts).
   for (let round = 0; round < 40; round++)
     await Promise.all(Array.from({ length: 50 }, () => takeResult({})));
 });

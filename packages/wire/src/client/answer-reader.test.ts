@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectCpuBelow } from '../../../server/test/time.ts';
-import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { type AnswerHead, AnswerReader, AnswerSyntaxError } from './answer-reader.ts';
 
 interface Read {
   head: AnswerHead | null;

@@ -2,8 +2,7 @@
  * Parses one HTTP/1.x answer from the bytes of a connection: interim answers, the head, and the body in any framing. It
  * buffers at most a head; bytes of the body are passed on at once.
  */
-import { type AnswerHead, AnswerSyntaxError, readAnswerHead } from './answer-head.ts';
-import { ChunkReader } from './chunk-reader.ts';
+import { splitHeaderLines, trimBlanks } from '@erp-proxy/text';
 
 export interface AnswerSink {
   /** Called once, unless the answer is not HTTP. */
@@ -112,5 +111,154 @@ export class AnswerReader {
   #end(hasMore: boolean): void {
     this.#isOver = true;
     this.#sink.onEnd(hasMore);
+  }
+}
+
+/** Header names in lower case. The value is a list if the header occurs several times. */
+export type AnswerHeaders = Record<string, string | string[] | undefined>;
+
+/**
+ * Parses the head of an HTTP/1.x answer (RFC 9112 sections 4 to 6). Pure and strict: a head that two parsers could
+ * read differently is refused, since a caller chooses the server.
+ */
+export interface AnswerHead {
+  status: number;
+  headers: AnswerHeaders;
+  /** How the body ends: after this number of bytes, with the last chunk, or with the connection. */
+  framing: number | 'chunked' | 'connection';
+  /** The connection must not be used for another request. */
+  isLast: boolean;
+  /** Milliseconds that the server keeps the idle connection; null if it does not state it. */
+  keptMs: number | null;
+}
+
+/** The answer is not HTTP, or is ambiguous. */
+export class AnswerSyntaxError extends Error {
+  override readonly name = 'AnswerSyntaxError';
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
+/** Exact as a number. */
+const CONTENT_LENGTH = /^\d{1,15}$/;
+
+/** `text`: the head in latin1, with the line break of its last line and without the empty line. */
+function readAnswerHead(text: string): AnswerHead {
+  const statusLine = STATUS_LINE.exec(text);
+  if (statusLine === null)
+    throw new AnswerSyntaxError('the answer does not begin with an HTTP/1 status line');
+  const status = Number(statusLine[2]);
+  const headers = readHeaders(text, statusLine[0].length);
+  const connection = listTokens(headers['connection']);
+  const framing = readFraming(status, headers);
+  const isOld = statusLine[1] === '0';
+  return {
+    status,
+    headers,
+    framing,
+    isLast:
+      framing === 'connection' ||
+      connection.includes('close') ||
+      // RFC 9112 section 6.1: a proxy that does not know chunks may have passed them on in HTTP/1.0.
+      (isOld && (framing === 'chunked' || !connection.includes('keep-alive'))),
+    keptMs: readKeptMs(headers['keep-alive']),
+  };
+}
+
+function readHeaders(text: string, start: number): AnswerHeaders {
+  const lines = splitHeaderLines(text, start);
+  if (lines === null) throw new AnswerSyntaxError("a line of the answer's head is not a header");
+  const headers: AnswerHeaders = Object.create(null);
+  for (let index = 0; index < lines.length; index += 2) {
+    const name = lines[index] as string;
+    const value = lines[index + 1] as string;
+    const earlier = headers[name];
+    // A server may send thousands of lines with one name.
+    if (Array.isArray(earlier)) earlier.push(value);
+    else headers[name] = earlier === undefined ? value : [earlier, value];
+  }
+  return headers;
+}
+
+/** RFC 9112 section 6.3, without the repairs that it permits: they make response smuggling possible. */
+function readFraming(status: number, headers: AnswerHeaders): AnswerHead['framing'] {
+  const length = headers['content-length'];
+  const coding = headers['transfer-encoding'];
+  if (length !== undefined && coding !== undefined)
+    throw new AnswerSyntaxError('the answer has both content-length and transfer-encoding');
+  if (length !== undefined && (typeof length !== 'string' || !CONTENT_LENGTH.test(length)))
+    throw new AnswerSyntaxError("the answer's content-length is not one number");
+  if (coding !== undefined && String(coding).toLowerCase() !== 'chunked')
+    throw new AnswerSyntaxError("the answer's transfer-encoding is not chunked");
+  if (status < 200 || status === 204 || status === 304) return 0;
+  if (coding !== undefined) return 'chunked';
+  return length === undefined ? 'connection' : Number(length);
+}
+
+function readKeptMs(header: AnswerHeaders[string]): number | null {
+  const seconds = header === undefined ? null : /\btimeout=(\d{1,9})\b/i.exec(String(header));
+  return seconds === null ? null : Number(seconds[1]) * 1000;
+}
+
+function listTokens(header: AnswerHeaders[string]): string[] {
+  if (header === undefined) return [];
+  return String(header).toLowerCase().split(',').map(trimBlanks);
+}
+
+/** With at most 13 hexadecimal digits the size is exact as a number. */
+const SIZE_LINE = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
+const TRAILER_LINE = /^[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*$/;
+const LINE_BYTES_MAX = 4 * 1024;
+const TRAILERS_MAX = 100;
+
+const LF = 0x0a;
+
+/** Parses the chunked framing of a body (RFC 9112 section 7.1), as strictly as the head. */
+export class ChunkReader {
+  #phase: 'size' | 'data' | 'data end' | 'trailer' | 'over' = 'size';
+  /** The part of the current line that has arrived. */
+  #line = '';
+  #missingBytes = 0;
+  #trailers = 0;
+
+  /** Passes the data in `bytes` from `start` to the sink. Gives the index at which the body ends, or null. */
+  take(bytes: Buffer, start: number, sink: { onPiece(piece: Buffer): void }): number | null {
+    let index = start;
+    while (index < bytes.length && this.#phase !== 'over') {
+      if (this.#phase === 'data') {
+        const end = Math.min(bytes.length, index + this.#missingBytes);
+        this.#missingBytes -= end - index;
+        sink.onPiece(bytes.subarray(index, end));
+        index = end;
+        if (this.#missingBytes === 0) this.#phase = 'data end';
+      } else {
+        const lineEnd = bytes.indexOf(LF, index) + 1;
+        const end = lineEnd === 0 ? bytes.length : lineEnd;
+        if (this.#line.length + end - index > LINE_BYTES_MAX)
+          throw new AnswerSyntaxError('a line between the chunks is too long');
+        this.#line += bytes.toString('latin1', index, end);
+        index = end;
+        if (lineEnd !== 0) this.#takeLine();
+      }
+    }
+    return this.#phase === 'over' ? index : null;
+  }
+
+  #takeLine(): void {
+    if (!this.#line.endsWith('\r\n'))
+      throw new AnswerSyntaxError('a line between the chunks ends without CR');
+    const line = this.#line.slice(0, -2);
+    this.#line = '';
+    if (this.#phase === 'size') this.#takeSize(line);
+    else if (this.#phase === 'data end' && line === '') this.#phase = 'size';
+    else if (this.#phase === 'trailer' && line === '') this.#phase = 'over';
+    else if (this.#phase !== 'trailer' || !TRAILER_LINE.test(line) || ++this.#trailers > TRAILERS_MAX)
+      throw new AnswerSyntaxError('a chunk is followed by neither a line break nor a valid trailer');
+  }
+
+  #takeSize(line: string): void {
+    const size = SIZE_LINE.exec(line)?.[1];
+    if (size === undefined) throw new AnswerSyntaxError('the size of a chunk is not a hexadecimal number');
+    this.#missingBytes = Number.parseInt(size, 16);
+    this.#phase = this.#missingBytes === 0 ? 'trailer' : 'data';
   }
 }

@@ -5,8 +5,7 @@
 
 import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { nameOwner } from '../owner.ts';
-import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
-import { AnswerReader, type AnswerSink } from './answer-reader.ts';
+import { type AnswerHead, AnswerReader, type AnswerSink, AnswerSyntaxError } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';
 import type { FailureReason, SendOptions, WireAnswer, WireFailure } from './messages.ts';
 

@@ -2,5 +2,4 @@
 export { ConnectionListener } from './connection-listener.ts';
 export { NodeResponse } from './node-response.ts';
 export type { BodyFailure, PlainCall } from './plain-call.ts';
-export type { HttpResponse } from './response.ts';
-export { printResponseHead } from './response-head.ts';
+export { type HttpResponse, printResponseHead } from './response.ts';

@@ -9,8 +9,13 @@
 import type { Socket } from 'node:net';
 import { nameOwner } from '../owner.ts';
 import { DISCARDED_BYTES_MAX, LINGER_MS, UNREAD_BYTES_MAX } from './node-response.ts';
-import { type BodyFailure, type CallConnection, PlainCall } from './plain-call.ts';
-import { type PlainRequest, readPlainRequest } from './plain-request.ts';
+import {
+  type BodyFailure,
+  type CallConnection,
+  PlainCall,
+  type PlainRequest,
+  readPlainRequest,
+} from './plain-call.ts';
 
 /** What is done with the calls of a path. */
 export interface ServedPath {

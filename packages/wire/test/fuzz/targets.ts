@@ -2,12 +2,10 @@
 import { ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { ScriptedStream } from '../../../async/test/scripted-stream.ts';
-import { AnswerSyntaxError } from '../../src/client/answer-head.ts';
-import { AnswerReader } from '../../src/client/answer-reader.ts';
-import { ChunkReader } from '../../src/client/chunk-reader.ts';
+import { AnswerReader, AnswerSyntaxError, ChunkReader } from '../../src/client/answer-reader.ts';
 import { type Coding, decodeBody } from '../../src/client/decode.ts';
 import { buildRequest } from '../../src/client/request-bytes.ts';
-import { type PlainRequest, readPlainRequest } from '../../src/server/plain-request.ts';
+import { type PlainRequest, readPlainRequest } from '../../src/server/plain-call.ts';
 import { compareWithNode, readByNode } from '../compare-with-node.ts';
 import type { FuzzTarget } from './fuzz.ts';
 

@@ -1,9 +1,10 @@
 /** Searches the audit, and follows its newest records. */
 import type { AuditView } from '@erp-proxy/contract';
-import { Anchor, Button, Drawer, Group, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Group, Menu, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
+import { locate } from '../../api/send.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -18,7 +19,6 @@ import {
 } from './audit-filters.ts';
 import { CallDetails } from './call-details.tsx';
 import { CallsTable } from './calls-table.tsx';
-import { ExportMenu } from './export-menu.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { LiveCalls } from './live-calls.tsx';
 import { readAuditPage, readAuditRecord } from './read-audit.ts';
@@ -199,5 +199,35 @@ function Record({ seq }: { seq: number }) {
       <ProblemAlert error={error} />
       {data !== undefined && <CallDetails record={data} />}
     </>
+  );
+}
+
+const FORMATS = [
+  { format: 'ndjson', label: 'JSON lines (NDJSON)' },
+  { format: 'csv', label: 'Spreadsheet (CSV)' },
+] as const;
+
+/** Downloads all records that match, the oldest first. */
+function ExportMenu({ search }: { search: AuditSearch }) {
+  return (
+    <Menu position="bottom-end" shadow="md">
+      <Menu.Target>
+        <Button variant="default" size="xs" leftSection={<Icon name="download" size={14} />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {FORMATS.map(({ format, label }) => (
+          <Menu.Item
+            key={format}
+            component="a"
+            href={locate({ path: '/audit/export', query: { ...toAuditQuery(search, Date.now()), format } })}
+            download={`audit.${format}`}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -2,13 +2,12 @@
 import type { AuditView } from '@erp-proxy/contract';
 import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import type { AuditSearch } from './audit-filters.ts';
 import { CallsTable } from './calls-table.tsx';
 import { ROWS_MAX } from './follow-audit.ts';
 import { readNewestAudit } from './read-audit.ts';
-import { useHeld } from './use-held.ts';
 
 interface LiveCallsProps {
   search: AuditSearch;
@@ -63,4 +62,31 @@ export function LiveCalls({ search, selected, onSelect }: LiveCallsProps) {
       </div>
     </>
   );
+}
+
+/** Tells whether a person is reading or selecting the content of an element, so that it must not move. */
+function useHeld(element: RefObject<HTMLElement | null>): boolean {
+  const [isOver, setOver] = useState(false);
+  const [isSelected, setSelected] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
+  useEffect(() => {
+    const held = element.current;
+    if (held === null) return;
+    const ended = new AbortController();
+    const { signal } = ended;
+    held.addEventListener('pointerenter', () => setOver(true), { signal });
+    held.addEventListener('pointerleave', () => setOver(false), { signal });
+    // Only if the keyboard moved the focus: a click leaves a focus behind, too.
+    held.addEventListener('focusin', () => setFocus(held.querySelector(':focus-visible') !== null), {
+      signal,
+    });
+    held.addEventListener('focusout', () => setFocus(false), { signal });
+    const noteSelection = () => {
+      const selection = getSelection();
+      setSelected(selection !== null && !selection.isCollapsed && held.contains(selection.anchorNode));
+    };
+    document.addEventListener('selectionchange', noteSelection, { signal });
+    return () => ended.abort();
+  }, [element]);
+  return isOver || isSelected || hasFocus;
 }

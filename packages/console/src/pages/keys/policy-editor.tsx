@@ -1,13 +1,22 @@
 /**
  * Edits a policy, as JSON or by a form. Shows what it would mean for a given call and for the calls of the last day.
  */
-import type { Explanation, InvalidMember } from '@erp-proxy/contract';
+import type {
+  Explanation,
+  InstanceView,
+  InvalidMember,
+  MethodsView,
+  Page,
+  StatisticsView,
+} from '@erp-proxy/contract';
 import { Alert, Button, Group, Radio, SimpleGrid, Stack, Tabs, Text, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { readAdmin } from '../../api/queries.ts';
 import { ProblemError, send } from '../../api/send.ts';
 import { JsonEditor, type JsonPlace } from '../../parts/json-editor/json-editor.tsx';
+import { addDays } from '../../parts/local-time.ts';
 import { listPolicyTemplates } from '../../parts/policy-templates.ts';
 import { printJson } from '../../parts/print-json.ts';
 import { CallTest } from './call-test.tsx';
@@ -15,9 +24,14 @@ import { LastDay } from './last-day.tsx';
 import { NameSource } from './name-source.tsx';
 import { chooseInstance, type PolicyDraft, type ReadDraft, readDraft } from './policy-draft.ts';
 import { PolicyForm } from './policy-form.tsx';
-import { findFieldsModel, suggestPolicy } from './suggest-policy.ts';
-import { useKnownNames } from './use-known-names.ts';
-import { useLiveNames } from './use-live-names.ts';
+import {
+  COMMON_ACTIONS,
+  COMMON_MODELS,
+  findFieldsModel,
+  type KnownNames,
+  suggestPolicy,
+} from './suggest-policy.ts';
+import { type LiveNames, useLiveNames } from './use-live-names.ts';
 
 interface PolicyEditorProps {
   draft: PolicyDraft;
@@ -168,4 +182,40 @@ function listFaults(error: Error | null): InvalidMember[] {
   return faults
     .filter(({ path }) => PATH.test(path))
     .map(({ path, message }) => ({ path: path.replace(PATH, ''), message }));
+}
+
+const GROUPS_MAX = 100;
+const DAYS = 30;
+
+/**
+ * Names to choose from: stored instances, models and methods of recent calls, and known methods of Odoo. `live`: models
+ * of the chosen server.
+ */
+function useKnownNames(live: LiveNames['models']): KnownNames {
+  const [since] = useState(() => addDays(-DAYS).slice(0, 10));
+  const query = { since, step: 'hour', limit: GROUPS_MAX };
+  const { data: instances } = useQuery(readAdmin<Page<InstanceView>>('/instances', { limit: GROUPS_MAX }));
+  const { data: models } = useQuery(readAdmin<StatisticsView>('/stats', { ...query, by: 'model' }));
+  const { data: actions } = useQuery(readAdmin<StatisticsView>('/stats', { ...query, by: 'action' }));
+  const { data: methods } = useQuery({
+    ...readAdmin<MethodsView>('/methods'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return useMemo(
+    () => ({
+      instances: instances?.items.map(({ name }) => name) ?? [],
+      models: mergeNames(models, [...COMMON_MODELS, ...Object.keys(live)]),
+      labels: live,
+      actions: mergeNames(actions, [
+        ...COMMON_ACTIONS,
+        ...(methods?.methods.map(({ action }) => action) ?? []),
+      ]),
+    }),
+    [instances, models, actions, methods, live],
+  );
+}
+
+function mergeNames(statistics: StatisticsView | undefined, common: readonly string[]): string[] {
+  const called = statistics?.groups.map(({ name }) => name).filter((name) => name !== null) ?? [];
+  return [...new Set([...called, ...common])];
 }

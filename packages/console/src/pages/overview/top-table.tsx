@@ -6,7 +6,6 @@ import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import { useKeyNames } from '../../parts/key-names.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { findGroupSearch } from './group-link.ts';
 import { countErrors } from './periods.ts';
 import { printCount, printDuration } from './print-plot.ts';
 import { RANGES, type RangeName } from './ranges.ts';
@@ -117,4 +116,17 @@ function GroupRow({ group, by, keyName, last, total }: GroupRowProps) {
       <Table.Td>{odooMs === null ? '–' : printDuration(odooMs.p95)}</Table.Td>
     </Table.Tr>
   );
+}
+
+/** Builds the audit search for the calls of a statistics group. Pure. */
+function findGroupSearch(by: StatisticsDimension, name: string): Record<string, string> {
+  switch (by) {
+    case 'key':
+      return { client_id: name };
+    case 'instance':
+      // For a call with its own credentials, the name of the instance is the address of the server.
+      return name.includes('://') ? { upstream: name } : { instance: name };
+    default:
+      return { [by]: name };
+  }
 }

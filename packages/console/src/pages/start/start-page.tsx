@@ -1,12 +1,15 @@
 /** The first steps: a server, a key, a call. A step can be left and continued, because the URL holds what was done. */
-import { Stepper, Text } from '@mantine/core';
+import { Anchor, Group, Paper, Stack, Stepper, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { ROOT, readProxyUrl } from '../../api/root.ts';
+import { CallCode } from '../../parts/call-code.tsx';
+import { CodeBlock } from '../../parts/code-block.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import type { CallParts } from '../../parts/print-call.ts';
 import { CallStep } from './call-step.tsx';
-import { CodeStep } from './code-step.tsx';
 import { KeyStep } from './key-step.tsx';
 import { STEPS, type StepName, startRoute } from './route.ts';
 import { readDraft, type ServerDraft, writeDraft } from './server-draft.ts';
@@ -123,4 +126,50 @@ function chooseStep(
   if (step === 'test') return draft.apiKey === '' ? 'server' : 'test';
   if (instance === undefined) return 'server';
   return step !== 'key' && key === undefined ? 'key' : step;
+}
+
+interface CodeStepProps {
+  instance: string;
+  keyId: string;
+  call: CallParts;
+}
+
+function CodeStep({ instance, keyId, call }: CodeStepProps) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="md">
+        <Text size="sm">Put your key into a variable, and run the call in the language of your program.</Text>
+        <CodeBlock label="variable" code="export ERP_PROXY_KEY='<your key>'" />
+        <CallCode
+          origin={readProxyUrl()}
+          call={call}
+          instance={{ name: instance }}
+          areValuesNormalized={false}
+        />
+        <Group gap="md">
+          <Anchor
+            size="sm"
+            renderRoot={(props) => (
+              <Link
+                to="/playground"
+                search={{
+                  instance,
+                  key: keyId,
+                  model: call.model_id,
+                  action: call.action,
+                  args: { fields: JSON.stringify(call.keyword['fields']), limit: '20' },
+                }}
+                {...props}
+              />
+            )}
+          >
+            Go on in the playground
+          </Anchor>
+          <Anchor size="sm" href={`${ROOT}docs`} target="_blank" rel="noreferrer">
+            Read the API reference
+          </Anchor>
+        </Group>
+      </Stack>
+    </Paper>
+  );
 }

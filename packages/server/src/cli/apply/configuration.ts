@@ -12,7 +12,7 @@ import {
 import { findNearestName } from '@erp-proxy/text';
 import { InputError } from '../../instances/input.ts';
 import { readChanges } from '../../instances/members.ts';
-import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
+import { isKeyName, KEY_NAME_RULE } from '../../keys/format.ts';
 import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,

@@ -2,9 +2,18 @@
  * Reads YAML strictly into values with their lines. Ambiguous content is refused: duplicate names, aliases and tags.
  * Does not know the meaning of the values.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { explainYamlError, NAME_TWICE } from '../../config/explain-yaml-error.ts';
-import { type Ending, explainEnding } from './ending.ts';
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+} from 'yaml';
+import { explainYamlError, NAME_TWICE } from '../../config/read-settings-file.ts';
 
 export interface LineError {
   line: number;
@@ -112,4 +121,24 @@ export function findLine(located: Located, path: string): number {
 function isPlain(value: unknown): value is LocatedScalar['value'] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   return typeof value === 'number' && Number.isFinite(value);
+}
+
+/**
+ * The required end of a YAML text: a text that was cut off within its last line can look complete, and grant more.
+ * `closed`: a line break, or the bracket that closes the whole document. `line break`: a line break as the last byte.
+ * `end mark`: a line break and YAML's document end marker, a line `...`.
+ */
+type Ending = 'closed' | 'line break' | 'end mark';
+
+/** Explains what is wrong with the ending; null if it is right. */
+function explainEnding(text: string, document: Document, ending: Ending): string | null {
+  const { contents } = document;
+  const isClosed = isCollection(contents) && contents.flow === true;
+  if (!text.endsWith('\n') && !(ending === 'closed' && isClosed)) {
+    return 'the last line has no line break: is the file whole? If it is, add the line break';
+  }
+  if (ending === 'end mark' && document.directives?.docEnd !== true) {
+    return 'the end mark is missing: is the file whole? If it is, add a last line "..."';
+  }
+  return null;
 }

@@ -2,12 +2,15 @@
  * Plans the changes by which keys, instances and subscriptions match the file. Never removes anything. Pure: reads
  * neither the store nor a secret.
  */
+
+import { isDeepStrictEqual } from 'node:util';
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import type { KeyFileMembers } from '@erp-proxy/contract/admin';
+import { isObject } from '@erp-proxy/json';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
+import { findRedirection } from '../../instances/edit.ts';
 import { InputError } from '../../instances/input.ts';
 import { readInput } from '../../instances/members.ts';
-import { findRedirection } from '../../instances/redirection.ts';
 import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import type {
   Configuration,
@@ -18,12 +21,9 @@ import type {
   WantedKey,
   WantedSubscription,
 } from './configuration.ts';
-import { type Difference, findDifference } from './difference.ts';
 import type { LineError } from './document.ts';
 import { explainUnreadable } from './explain-unreadable.ts';
-import { describeInstance } from './instance-members.ts';
-import { describeKey } from './key-members.ts';
-import { describeSubscription } from './subscription-members.ts';
+import { describeInstance, describeKey, describeSubscription } from './members.ts';
 
 /** The keys, instances and subscriptions of the store that the file names. */
 export interface Present {
@@ -210,4 +210,23 @@ function findInputErrors(read: () => unknown): string[] {
 
 function isFull(members: InstanceMembers): members is FullMembers {
   return members.url !== undefined && members.db !== undefined && members.user_id !== undefined;
+}
+
+/** Changes by the path of the member, e.g. `policy.models["res.partner"]`. A missing member is undefined. */
+type Difference = Record<string, { from: unknown; to: unknown }>;
+
+/** Compares two objects by their members, in any order, and lists as a whole. */
+function findDifference(from: unknown, to: unknown, path = ''): Difference {
+  if (isDeepStrictEqual(from, to)) return {};
+  if (!isObject(from) || !isObject(to)) return { [path]: { from, to } };
+  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return Object.assign(
+    {},
+    ...[...names].map((name) => findDifference(from[name], to[name], joinPath(path, name))),
+  );
+}
+
+function joinPath(path: string, name: string): string {
+  if (!/^\w+$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
 }

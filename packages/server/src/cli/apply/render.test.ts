@@ -5,12 +5,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
 import { readInput } from '../../instances/members.ts';
-import { isKeyName } from '../../keys/key-name.ts';
+import { isKeyName } from '../../keys/format.ts';
 import { readConfiguration } from './configuration.ts';
-import { describeInstance } from './instance-members.ts';
+import { describeInstance, describeSubscription } from './members.ts';
 import { makePlan } from './plan.ts';
 import { describeConfiguration, renderConfiguration } from './render.ts';
-import { describeSubscription } from './subscription-members.ts';
 
 /** Names, including texts that YAML could read as another type. */
 const name = fc.oneof(

@@ -15,9 +15,7 @@ import {
 } from '@erp-proxy/contract/admin';
 import { stringify } from 'yaml';
 import type { InstanceMembers, SubscriptionMembers } from './configuration.ts';
-import { describeInstance } from './instance-members.ts';
-import { describeKey } from './key-members.ts';
-import { describeSubscription } from './subscription-members.ts';
+import { describeInstance, describeKey, describeSubscription } from './members.ts';
 
 interface WrittenConfiguration {
   keys: ({ name: string } & KeyFileMembers)[];

@@ -1,9 +1,6 @@
 /** Reads the models that match patterns, with their fields, through a proxy. */
 import { isObject } from '@erp-proxy/json';
 import { CommandError } from '../command.ts';
-import { type Ask, Refusal } from './ask.ts';
-import { type FieldDescription, findLackingDefaults } from './lacking-defaults.ts';
-import { readMethods } from './read-methods.ts';
 
 export interface DescribedModel {
   name: string;
@@ -163,4 +160,115 @@ function readSelectionValue(pair: unknown): (string | number)[] {
 
 function readText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+/** Calls a method of a model. Throws a {@link Refusal} if the answer is an error. */
+export type Ask = (model: string, action: string, params: unknown[], keyword: object) => Promise<unknown>;
+
+/** An error that the proxy or Odoo answered. */
+export class Refusal extends Error {
+  readonly type: string;
+  /** True if the same call may succeed later. */
+  readonly isPassing: boolean;
+
+  constructor(type: string, message: string, isPassing: boolean) {
+    super(message);
+    this.type = type;
+    this.isPassing = isPassing;
+  }
+}
+
+/** The attributes of a field that Odoo reports. */
+interface FieldDescription extends Readonly<Record<string, unknown>> {
+  type: string;
+}
+
+/**
+ * Finds the required fields of a model that have no default, so that a new record needs values for them. Odoo does not
+ * report that, so its defaults are read. Empty if Odoo refuses to report them: no field is then described as lacking
+ * one.
+ */
+async function findLackingDefaults(
+  ask: Ask,
+  model: string,
+  fields: Readonly<Record<string, FieldDescription>>,
+): Promise<ReadonlySet<string>> {
+  const names = listUndecided(fields);
+  if (names.length === 0) return new Set();
+  try {
+    const defaults = await ask(model, 'default_get', [names], {});
+    if (typeof defaults !== 'object' || defaults === null || Array.isArray(defaults)) return new Set();
+    return new Set(names.filter((name) => !Object.hasOwn(defaults, name)));
+  } catch (error) {
+    // Rethrown, because the types must not depend on an error that can pass.
+    if (!(error instanceof Refusal) || error.isPassing) throw error;
+    return new Set();
+  }
+}
+
+/** Types of fields that Odoo fills without a default. */
+const FILLED_TYPES = ['boolean', 'one2many', 'many2many'];
+
+/**
+ * The required fields that need a value from the caller or from a default: stored ones that can be written. Odoo
+ * computes other fields, and creates the parent record of `_inherits`, which related fields lead to.
+ */
+function listUndecided(description: Readonly<Record<string, FieldDescription>>): string[] {
+  const fields = Object.entries(description);
+  const parents = new Set(fields.map(([, { related }]) => readPath(related)?.[0]));
+  return fields
+    .filter(
+      ([name, { type, required, readonly, store, depends, related }]) =>
+        required === true &&
+        readonly !== true &&
+        store !== false &&
+        !FILLED_TYPES.includes(String(type)) &&
+        !(Array.isArray(depends) && depends.length > 0) &&
+        readPath(related) === null &&
+        !parents.has(name),
+    )
+    .map(([name]) => name);
+}
+
+/** A path of fields. Until Odoo 15 it is a list. */
+function readPath(value: unknown): unknown[] | null {
+  if (typeof value === 'string') return value.split('.');
+  return Array.isArray(value) && value.length > 0 ? value : null;
+}
+
+/** The method that describes a view: from Odoo 16 on, and before. */
+const VIEW_METHODS = ['get_view', 'fields_view_get'];
+/** Matches tags. Odoo escapes `>` in attributes. */
+const TAG = /<(\/?)(field|button)\b([^>]*?)(\/?)>/g;
+const CALLS_METHOD = /\btype="object"/;
+const NAME = /\bname="([a-z]\w*)"/i;
+
+/**
+ * Finds the methods that the buttons of a model's form call, as sorted names. Empty if the model has no form, or the
+ * user may not see it.
+ */
+async function readMethods(ask: Ask, model: string): Promise<readonly string[]> {
+  for (const method of VIEW_METHODS) {
+    try {
+      const view = await ask(model, method, [], { view_type: 'form' });
+      const arch = isObject(view) && typeof view['arch'] === 'string' ? view['arch'] : '';
+      return [...new Set(listButtons(arch))].sort();
+    } catch (error) {
+      // Rethrown, because the types must not depend on an error that can pass.
+      if (!(error instanceof Refusal) || error.isPassing) throw error;
+    }
+  }
+  return [];
+}
+
+/** The methods of the form's own buttons. Buttons within a field belong to views of related records. */
+function listButtons(arch: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const [, end, tag, attributes = '', isEmpty] of arch.matchAll(TAG)) {
+    if (tag === 'field' && isEmpty === '') depth += end === '' ? 1 : -1;
+    const name = tag === 'button' && CALLS_METHOD.test(attributes) ? NAME.exec(attributes)?.[1] : undefined;
+    if (depth === 0 && name !== undefined) names.push(name);
+  }
+  return names;
 }

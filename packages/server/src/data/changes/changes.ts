@@ -3,11 +3,10 @@
  * cursor. read-changes.ts decides what to read.
  */
 import { invalid } from '../../execute/call/read-members.ts';
-import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
-import { buildResultHead } from '../../execute/request/envelope.ts';
+import { buildResultHead, describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import { readTimeoutMs } from '../../execute/terms/deadline.ts';
 import { Denial } from '../../execute/terms/denial.ts';
+import { readTimeoutMs } from '../../execute/terms/request-time.ts';
 import type { Instances } from '../../instances/instances.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';

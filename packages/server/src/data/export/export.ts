@@ -5,7 +5,7 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
-import { describeNullField, NORMALIZED } from '../../execute/request/answer-headers.ts';
+import { describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
 import { ReadingPace } from '../../execute/request/reading-pace.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import type { Denial } from '../../execute/terms/denial.ts';

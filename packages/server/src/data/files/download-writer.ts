@@ -6,10 +6,14 @@
 import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
 import { Denial } from '../../execute/terms/denial.ts';
 import { nameMembers } from '../name-members.ts';
-import { Base64Decoder, Base64Error } from './base64-decoder.ts';
-import { type ByteRange, readByteRange } from './byte-range.ts';
-import { describeFile } from './file-headers.ts';
-import { findMediaType, SIGNATURE_BYTES } from './media-type.ts';
+import { Base64Decoder, Base64Error } from './base64.ts';
+import {
+  type ByteRange,
+  describeFile,
+  findMediaType,
+  readByteRange,
+  SIGNATURE_BYTES,
+} from './file-headers.ts';
 import { readRecordHead } from './record-head.ts';
 
 export interface DownloadWriterOptions {

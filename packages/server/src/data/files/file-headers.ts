@@ -1,6 +1,6 @@
 /**
- * The headers of a downloaded file. Names and media types come from records, which any user of Odoo may have written.
- * Pure.
+ * The headers of a download: the range that its caller asks for, and the name and type of the file. Names and media
+ * types come from records, which any user of Odoo may have written. Pure.
  */
 
 /** Name and media type that the record states; null if it does not. */
@@ -65,4 +65,52 @@ function encodeExtended(text: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
+}
+
+/** A range of bytes. `start` and `end` are inclusive. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
+
+/**
+ * The range that is asked for, of a file of `size` bytes. Null: the whole file, also if the header has several ranges
+ * or is invalid. A server may ignore the header.
+ */
+export function readByteRange(header: string | undefined, size: number): ByteRange | 'beyond_end' | null {
+  const [, first, last, suffix] = RANGE.exec(header?.trim() ?? '') ?? [];
+  if (suffix !== undefined) {
+    const count = Number(suffix);
+    return count === 0 || size === 0 ? 'beyond_end' : { start: Math.max(0, size - count), end: size - 1 };
+  }
+  if (first === undefined) return null;
+  const start = Number(first);
+  const end = Math.min(last === undefined ? size - 1 : Number(last), size - 1);
+  if (last !== undefined && Number(last) < start) return null;
+  return start >= size ? 'beyond_end' : { start, end };
+}
+
+/** Kinds of files that binary fields often have. `at`: index of the signature. */
+const SIGNATURES: readonly { mediaType: string; extension: string; signature: string; at?: number }[] = [
+  { mediaType: 'image/png', extension: 'png', signature: '\x89PNG\r\n\x1a\n' },
+  { mediaType: 'image/jpeg', extension: 'jpg', signature: '\xff\xd8\xff' },
+  { mediaType: 'image/gif', extension: 'gif', signature: 'GIF8' },
+  { mediaType: 'image/webp', extension: 'webp', signature: 'WEBP', at: 8 },
+  { mediaType: 'image/svg+xml', extension: 'svg', signature: '<svg' },
+  { mediaType: 'application/pdf', extension: 'pdf', signature: '%PDF-' },
+];
+
+/** Number of first bytes that are enough to find the type. */
+export const SIGNATURE_BYTES = 12;
+
+/**
+ * Finds the media type of a file by its first bytes, for fields that do not state it, such as images. Null if the type
+ * is unknown.
+ */
+export function findMediaType(bytes: Uint8Array): { mediaType: string; extension: string } | null {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SIGNATURE_BYTES));
+  const start = text.toString('latin1');
+  return SIGNATURES.find(({ signature, at = 0 }) => start.startsWith(signature, at)) ?? null;
 }

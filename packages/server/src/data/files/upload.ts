@@ -13,7 +13,7 @@ import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';
-import { encodeBase64 } from './encode-base64.ts';
+import { encodeBase64 } from './base64.ts';
 import { chooseFileField } from './file-field.ts';
 import { readField, readRecord } from './file-members.ts';
 

@@ -8,10 +8,12 @@ import { decodeString, findValue, type JsonSpan, readMembers } from '@erp-proxy/
 import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
 import { authorizeData } from '../../execute/call/authorize.ts';
 import { explainCall } from '../../execute/call/explain.ts';
-import type { Keys } from '../../keys/keys.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
+import type { Client, Keys } from '../../keys/keys.ts';
+import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { CheckDelivery } from '../../subscriptions/outbox.ts';
-import { findClient } from './find-client.ts';
+import type { RecordSubscription } from '../../subscriptions/row.ts';
 
 /** A read call that returns the content of a delivery. */
 export interface Reading {
@@ -110,5 +112,31 @@ function buildCall({ instance, model, fields }: Reading, domain: readonly unknow
     params: [domain],
     keyword: { fields },
     erp_instance: { name: instance },
+  };
+}
+
+/** Finds the client in whose name a subscription reads and sends. */
+export async function findClient(
+  { key }: Pick<RecordSubscription, 'key'>,
+  keys: Pick<Keys, 'findClient'>,
+): Promise<Client | ReadRefusal> {
+  if (key === null) return PROXY_CLIENT;
+  try {
+    const found = await keys.findClient(key);
+    return 'refused' in found ? explainKey(key, found.refused) : found;
+  } catch (error) {
+    const problem =
+      error instanceof StoredPolicyError
+        ? error.message
+        : 'The store does not answer, so that the key cannot be read.';
+    return { problem, isKeyOver: false };
+  }
+}
+
+function explainKey(key: string, refused: string): ReadRefusal {
+  const why = refused === 'unknown' ? 'does not exist' : `is ${refused}`;
+  return {
+    problem: `The key ${key} ${why}: give the subscription another one, then resume it.`,
+    isKeyOver: true,
   };
 }

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
 import type { RunRequest } from '../../execute/operations.ts';
-import { BackgroundExchange } from '../../execute/terms/background-exchange.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import { BackgroundExchange } from '../../execute/terms/exchange.ts';
 import type { MadeCalls } from '../../execute/terms/request.ts';
 import type { Instances } from '../../instances/instances.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Keys } from '../../keys/keys.ts';
-import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import type { ChangeReader, ReadRefusal, ReadResult } from '../../subscriptions/change-reader.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
@@ -24,7 +24,7 @@ import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/te
 import { type DataRequest, readDataRequest } from '../data-request.ts';
 import { dropsRecords } from '../dropped-records.ts';
 import type { CheckReading } from './check-delivery.ts';
-import { findClient } from './find-client.ts';
+import { findClient } from './check-delivery.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunRequest;

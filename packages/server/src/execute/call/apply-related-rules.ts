@@ -12,7 +12,7 @@ import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { explainFailure } from './explain-failure.ts';
+import { explainFailure } from '../terms/upstream-denials.ts';
 import type { RelatedVerdict } from './related-verdict.ts';
 
 /** Maximum number of models whose types are asked for. */

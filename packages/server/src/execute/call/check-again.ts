@@ -3,13 +3,17 @@
  * policy or instance may have changed in the meantime. A call that must not be sent as it was built starts over
  * (run-call.ts), and is then refused or built again.
  */
+
+import type { Clients } from '../../keys/clients.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Client } from '../../keys/keys.ts';
 import { askStore } from '../terms/ask-store.ts';
+import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
 import type { Request } from '../terms/request.ts';
 import type { NamedInstance, Target } from '../terms/target.ts';
 import { authorizeCaller } from './authorize.ts';
-import { type RenewDeps, renewClient } from './renew-client.ts';
 import { type ResolveDeps, resolveTarget } from './resolve.ts';
 
 /** What a call was built from. */
@@ -71,4 +75,25 @@ function isSameTarget(one: Target, other: Target): boolean {
     one.instance?.id === other.instance?.id &&
     one.instance?.protocol === other.instance?.protocol
   );
+}
+
+interface RenewDeps {
+  clients: Clients;
+}
+
+/**
+ * Reads the client again before each of its calls and after each wait, because the key may have changed, or the token
+ * expired, while the body arrived, or while other calls of the batch ran. Returns the same object if nothing has
+ * changed.
+ */
+export async function renewClient(
+  client: Client,
+  { clients }: RenewDeps,
+  dialect: Dialect,
+): Promise<Client | Denial> {
+  // The proxy itself is no stored client.
+  if (client === PROXY_CLIENT) return client;
+  const renewed = await askStore(() => clients.renew(client), UNREADABLE_POLICY);
+  if (renewed instanceof Denial || !('refused' in renewed)) return renewed;
+  return denyClient(renewed, dialect, 'meanwhile');
 }

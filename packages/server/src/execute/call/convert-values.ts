@@ -8,8 +8,8 @@ import { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
+import { explainFailure } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
-import { explainFailure } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 
 /** The position of the values, by method. */

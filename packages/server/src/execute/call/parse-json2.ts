@@ -2,15 +2,16 @@
  * Step: parses the bytes of a call of `/json/2`. Refuses names that such a request cannot contain. The arguments stay a
  * byte span, and the server checks them.
  */
-
 import { URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
-import { HEADER_WORD } from '@erp-proxy/odoo/json2';
+import { isReadOnlyMethod } from '@erp-proxy/odoo';
+import { buildJson2Request, HEADER_WORD } from '@erp-proxy/odoo/json2';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
+import type { UpstreamCall } from '../terms/method-call.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
-import type { InstanceAddress } from '../terms/target.ts';
+import type { InstanceAddress, Target } from '../terms/target.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkCharacters,
@@ -127,4 +128,32 @@ function readWord(
   if (text instanceof Denial) return new Denial('json2_call_invalid', text.message, text.more);
   if (pattern.test(text)) return text;
   return new Denial('json2_call_invalid', `\`${path}\` must be ${rule}.`, { path });
+}
+
+const EMPTY_KWARGS = Buffer.from('{}');
+const NO_PARAMS = Buffer.from('[]');
+
+/** The arguments of a call that {@link buildJson2Call} has built. */
+export function readJson2Arguments({ request }: UpstreamCall): { params: Uint8Array; keyword: Uint8Array } {
+  return { params: NO_PARAMS, keyword: request.body ?? EMPTY_KWARGS };
+}
+
+/** Step: builds the request of a call of `/json/2`, with the arguments as the caller wrote them. */
+export function buildJson2Call(
+  { bytes, model, method, kwargs }: Pick<Json2Call, 'bytes' | 'model' | 'method' | 'kwargs'>,
+  target: Target,
+): UpstreamCall | Denial {
+  const head = buildJson2Request({ ...target, model, method });
+  if ('unmappable' in head)
+    return new Denial('json2_call_invalid', `The call cannot be sent: ${head.unmappable}.`);
+  const body = kwargs.span === null ? EMPTY_KWARGS : bytes.subarray(kwargs.span.start, kwargs.span.end);
+  return {
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
+    protocol: 'json2',
+    resultShape: 'same',
+    target,
+    model,
+    method,
+    isReadOnly: isReadOnlyMethod(method, model),
+  };
 }

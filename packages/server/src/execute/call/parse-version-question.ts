@@ -5,8 +5,15 @@ import { type JsonMember, readMembers } from '@erp-proxy/json';
 import { Denial } from '../terms/denial.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { ServerAddress } from '../terms/target.ts';
-import { readBaseUrl } from './base-url.ts';
-import { checkNames, describe, invalid, OBJECT_MEMBERS_MAX, readId, readText } from './read-members.ts';
+import {
+  checkNames,
+  describe,
+  invalid,
+  OBJECT_MEMBERS_MAX,
+  readBaseUrl,
+  readId,
+  readText,
+} from './read-members.ts';
 
 /** A question for the version of a server. It names no model and no instance. */
 export interface VersionQuestion {

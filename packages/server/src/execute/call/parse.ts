@@ -25,8 +25,7 @@ import type { NamedRecords } from '../terms/method-call.ts';
 import { type Body, type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { NamedInstance } from '../terms/target.ts';
 import { readContext } from './parse-context.ts';
-import { placeDomain } from './place-domain.ts';
-import { placeIds } from './place-ids.ts';
+import { placeDomain, placeIds } from './place-arguments.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkCharacters,

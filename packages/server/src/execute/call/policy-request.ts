@@ -32,9 +32,9 @@ import {
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { NamedContext, PolicyRequest } from '@erp-proxy/policy';
 import { Denial } from '../terms/denial.ts';
-import { readBaseUrl } from './base-url.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
+import { readBaseUrl } from './read-members.ts';
 
 /** A call of any route that runs a method. */
 export interface DescribedCall {

@@ -3,6 +3,7 @@
  * path. Values of named arguments stay byte spans of the body.
  */
 import { clipText, ID_LENGTH_MAX } from '@erp-proxy/contract';
+import { type BaseUrl, parseBaseUrl } from '@erp-proxy/egress/policy';
 import {
   decodeString,
   findDuplicate,
@@ -186,4 +187,24 @@ export function describe(span: JsonSpan): string {
   if (span.kind === 'true' || span.kind === 'false') return 'a boolean';
   if (span.kind === 'null') return 'null';
   return span.kind === 'object' || span.kind === 'array' ? `an ${span.kind}` : `a ${span.kind}`;
+}
+
+const PATH = 'erp_instance.url';
+
+/** By text: valid addresses. To parse one takes several µs. Servers are few, and the size is limited. */
+const knownAddresses = new Map<string, BaseUrl>();
+const KNOWN_ADDRESSES_MAX = 1000;
+
+/**
+ * Reads the base address in a call. The egress guard checks its form, and the step `resolve` checks where it leads.
+ */
+export function readBaseUrl(text: string): BaseUrl | Denial {
+  const known = knownAddresses.get(text);
+  if (known !== undefined) return known;
+  const address = parseBaseUrl(text);
+  if ('problem' in address)
+    return new Denial('invalid_request', `\`${PATH}\` ${address.problem}.`, { path: PATH });
+  if (knownAddresses.size >= KNOWN_ADDRESSES_MAX) knownAddresses.clear();
+  knownAddresses.set(text, Object.freeze(address));
+  return address;
 }

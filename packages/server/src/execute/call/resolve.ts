@@ -1,6 +1,8 @@
 /**
  * Step: finds the server of a call by its address or instance name. Refuses addresses that the operator does not allow.
  */
+
+import { hash } from 'node:crypto';
 import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
@@ -8,8 +10,7 @@ import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { InstanceAddress, NamedInstance, ServerAddress, Target } from '../terms/target.ts';
 import { denyEgress } from '../terms/upstream-denials.ts';
-import { readBaseUrl } from './base-url.ts';
-import type { NameCredentials } from './credentials-id.ts';
+import { readBaseUrl } from './read-members.ts';
 
 export interface ResolveDeps {
   egress: EgressDispatcher;
@@ -76,4 +77,28 @@ export function resolveServer(
   if (address instanceof Denial) return address;
   const denied = egress.check(address.origin, trust);
   return denied === null ? address : denyEgress(denied.detail);
+}
+
+/** The credentials of a call, and the server that they are for. */
+export interface Credentials {
+  origin: string;
+  pathPrefix: string;
+  db: string;
+  userId: number;
+  apiKey: string;
+  /** Certificates and address rules for the connection; null if the general ones apply. */
+  trust: { id: string } | null;
+}
+
+/** Equal credentials get equal identifiers on all replicas. */
+type NameCredentials = (credentials: Credentials) => string;
+
+/** Creates identifiers of credentials that do not contain them: a hash, salted with a secret of the deployment. */
+export function createCredentialNames(secret: Uint8Array): NameCredentials {
+  const salt = Buffer.from(secret).toString('base64');
+  return ({ origin, pathPrefix, db, userId, apiKey, trust }) => {
+    const named = [origin, pathPrefix, db, userId, apiKey, trust?.id];
+    // A salt in front is enough, because a text extended by a length extension attack would not be JSON.
+    return hash('sha256', salt + JSON.stringify(named), 'base64');
+  };
 }

@@ -8,7 +8,7 @@ import {
   skipValue,
 } from '@erp-proxy/json';
 import type { Json2Call } from './parse-json2.ts';
-import type { ArgumentSpans } from './place-ids.ts';
+import type { ArgumentSpans } from './place-arguments.ts';
 
 /** Ranges of the bytes of the call, and texts. */
 export type Parts = readonly (ByteRange | string)[];

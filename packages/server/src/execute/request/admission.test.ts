@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Deadline } from '../terms/deadline.ts';
+import { Deadline } from '../terms/request-time.ts';
 import { Admission } from './admission.ts';
 
 test('refuses new requests once it stops, and says that nothing was sent', async () => {

@@ -1,7 +1,7 @@
 /** Step: admits requests until a graceful stop begins. Keeps the set of running requests, which the stop waits for. */
 import { IndexedSet } from '@erp-proxy/async/tasks';
-import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import type { Deadline } from '../terms/request-time.ts';
 
 /** Seconds after which a caller may try again while this process is being replaced. */
 const RETRY_AFTER_SECONDS = 1;

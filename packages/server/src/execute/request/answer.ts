@@ -5,11 +5,10 @@
 
 import { type AnswerHeaders, type AnswerWriter, ByteStreamError } from '@erp-proxy/async/streams';
 import { createPauses } from '@erp-proxy/async/tasks';
-import type { AnswerSummary } from '../terms/answer-summary.ts';
-import type { Deadline } from '../terms/deadline.ts';
 import { Denial, INTERNAL } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
-import type { Reply, ResultReply } from '../terms/reply.ts';
+import type { AnswerSummary, Reply, ResultReply } from '../terms/reply.ts';
+import type { Deadline } from '../terms/request-time.ts';
 import { CALLER_GONE, denyBrokenOff } from '../terms/upstream-denials.ts';
 import {
   buildErrorAnswer,

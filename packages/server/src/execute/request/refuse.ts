@@ -5,7 +5,7 @@ import type { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
 import type { Request } from '../terms/request.ts';
 import { answerDenial, CALLER_LEFT } from './answer.ts';
-import { describeRequest } from './answer-headers.ts';
+import { describeRequest } from './envelope.ts';
 import { type StartTracedDeps, startTraced } from './start-traced.ts';
 
 export interface RefuseDeps extends StartTracedDeps {

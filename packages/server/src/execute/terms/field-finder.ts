@@ -1,4 +1,9 @@
-/** Finds the types of a model's fields, for steps that convert values. */
+/**
+ * The interfaces of what finds the types of a model's fields, for steps that convert values, and the orders in which
+ * models list their records, for rules that deny fields.
+ */
+
+import type { ModelOrders } from '@erp-proxy/odoo/fields';
 import type { FieldTypes } from '@erp-proxy/odoo/values';
 import type { CallContext } from './call-context.ts';
 import type { Denial } from './denial.ts';
@@ -17,4 +22,11 @@ export interface FieldFinder {
   ): Promise<FoundTypes>;
   /** The types that are in memory; null: there are none. */
   recall(of: { target: Target; model: string }): FieldTypes | null;
+}
+
+/** The orders, empty if the server does not describe them, or why it could not be asked. */
+export type FoundOrders = { orders: ModelOrders } | { failed: FaultReply | Denial };
+
+export interface OrderFinder {
+  find(target: Target, context: CallContext): Promise<FoundOrders>;
 }

@@ -2,8 +2,7 @@
  * The definition of one kind of call: how it is parsed, authorized, resolved and built, and the steps around sending.
  */
 import type { Client } from '../../keys/keys.ts';
-import type { CallContext } from './call-context.ts';
-import type { CallTrace } from './call-trace.ts';
+import type { CallContext, CallTrace } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { FoundTypes } from './field-finder.ts';

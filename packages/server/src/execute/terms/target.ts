@@ -27,6 +27,6 @@ export interface Target extends ServerAddress {
   trust: EgressTrust | null;
   /** Null if the caller sent address and credentials. */
   instance: Instance | null;
-  /** Identifies the credentials without containing them (call/credentials-id.ts). */
+  /** Identifies the credentials without containing them (call/resolve.ts). */
   credentialsId: string;
 }

@@ -1,8 +1,9 @@
 /** Denials about the upstream that several steps return, each with one text. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressFailure } from '@erp-proxy/egress';
-import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
+import type { FaultReply } from './reply.ts';
+import type { Deadline } from './request-time.ts';
 
 /** The members that every denial about an upstream needs. */
 export interface OutcomeDetails {
@@ -164,3 +165,21 @@ const UNREACHABLE_TEXTS = {
   tls: "The server's TLS handshake or certificate failed; check the scheme and host in `erp_instance.url`.",
   reset: 'The server closed the connection without an answer.',
 } as const;
+
+/** Whether another attempt can succeed. */
+export function isPassing(failed: FaultReply | Denial): boolean {
+  return failed instanceof Denial || failed.fault.data.retryable;
+}
+
+/**
+ * Says why a call was not sent if a question to its server, which had to be answered first, has failed. `text` says
+ * what was needed, and that nothing was sent. A call that must start over does so.
+ */
+export function explainFailure(failed: FaultReply | Denial, text: string): FaultReply | Denial {
+  if (failed === CHANGED) return failed;
+  if (failed instanceof Denial) {
+    const more = { ...failed.more, outcome: 'not_sent' as const };
+    return new Denial(failed.type, `${text} ${failed.message}`, more);
+  }
+  return { ...failed, fault: { ...failed.fault, message: `${text} ${failed.fault.message}` } };
+}

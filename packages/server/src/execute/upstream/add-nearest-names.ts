@@ -10,7 +10,7 @@ import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
 import { mayCall, mayNameField, mayNameModel } from '@erp-proxy/policy/abilities';
 import { findNearestOfMany } from '@erp-proxy/text';
 import type { Clients } from '../../keys/clients.ts';
-import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Events } from '../../observe/events.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';

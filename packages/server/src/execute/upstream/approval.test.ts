@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';
+import { Deadline } from '../terms/request-time.ts';
 import { TaskAborted } from '../thread/run-in-thread.ts';
 import { claimApproval } from './approval.ts';
 

@@ -5,17 +5,21 @@
  * allowed it, and the call was not asked for before.
  */
 import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
+import { findValue, readDocument, readMembers } from '@erp-proxy/json';
+import { findRemoval, type LackingFields } from '@erp-proxy/odoo/related';
+import type { FieldTypes } from '@erp-proxy/odoo/values';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
+import { askInTime } from '../terms/ask-store.ts';
 import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
-import type { NamedRecords } from '../terms/method-call.ts';
+import type { FieldFinder } from '../terms/field-finder.ts';
+import type { NamedRecords, TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
+import { hasNotRun } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CALLER_GONE, CHANGED } from '../terms/upstream-denials.ts';
 import { TaskAborted } from '../thread/run-in-thread.ts';
-import { askInTime } from './ask-in-time.ts';
-import { hasNotRun } from './check-attempt.ts';
 import { nameUser } from './target-names.ts';
 
 export interface ApprovalDeps {
@@ -248,4 +252,53 @@ function lowerFirst(text: string): string {
 
 function showTime(time: number): string {
   return new Date(time).toISOString();
+}
+
+/** Commands are nested through at most this number of models, as in convert-values.ts. */
+const MODELS_MAX = 16;
+
+export type NeedsConfirmation = (call: TargetedCall, context: CallContext) => Promise<boolean>;
+
+/**
+ * Decides whether a person must confirm a call before it is sent. If that depends on the values, they are checked as
+ * Odoo gets them, by the types of fields. What cannot be known counts as a removal.
+ */
+export function createNeedsConfirmation(fields: FieldFinder): NeedsConfirmation {
+  return async (call, context) => {
+    const { confirmation } = context;
+    if (confirmation === null) return false;
+    return confirmation.of === 'all' || (await removesRecords(call, context, fields));
+  };
+}
+
+async function removesRecords(
+  call: TargetedCall,
+  context: CallContext,
+  fields: FieldFinder,
+): Promise<boolean> {
+  const types = new Map<string, FieldTypes>();
+  const asked = new Map<string, Set<string>>();
+  for (;;) {
+    const found = findIn(call, { types, asked });
+    if (typeof found === 'boolean') return found;
+    for (const [model, names] of found) {
+      if (!asked.has(model) && asked.size === MODELS_MAX) return true;
+      const known = asked.get(model) ?? new Set();
+      asked.set(model, known);
+      for (const name of names) known.add(name);
+      const learnt = await fields.find({ target: call.target, model }, names, context);
+      if ('types' in learnt) types.set(model, learnt.types);
+    }
+  }
+}
+
+function findIn(
+  { model, params, keyword }: TargetedCall,
+  learnt: Parameters<typeof findRemoval>[2]['learnt'],
+): boolean | LackingFields {
+  const inParams = findRemoval(params, { start: 0, end: params.length }, { model, learnt });
+  if (inParams !== false) return inParams;
+  const { root } = readDocument(keyword);
+  const context = findValue(readMembers(keyword, root), 'context');
+  return context === undefined ? false : findRemoval(keyword, context, { model: null, learnt });
 }

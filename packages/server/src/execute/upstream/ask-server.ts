@@ -4,8 +4,7 @@
  * callers can wait for its answer.
  */
 import { readStream } from '@erp-proxy/async/streams';
-import { type CallContext, copyCall } from '../terms/call-context.ts';
-import { startTrace } from '../terms/call-trace.ts';
+import { type CallContext, copyCall, startTrace } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import { type FaultReply, isResult, type Reply, type ResultReply } from '../terms/reply.ts';

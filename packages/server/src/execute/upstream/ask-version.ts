@@ -1,13 +1,18 @@
 /** Step: asks a server for its version. The answer is not kept, because the caller wants the current version. */
-
-import { type EgressDispatcher, fetchWhole } from '@erp-proxy/egress';
-import { isRouteMissing, readJsonVersion } from '@erp-proxy/odoo/servers';
+import { type EgressDispatcher, type EgressRequest, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
+import {
+  isRouteMissing,
+  type OdooVersion,
+  readJsonrpcVersion,
+  readJsonVersion,
+  VERSION_BODY,
+} from '@erp-proxy/odoo/servers';
 import { Denial } from '../terms/denial.ts';
+import type { Protocol } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { replyWhole } from '../terms/reply.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
-import { type FetchAnswer, fetchPage, findVersion, READ_ONLY } from './find-version.ts';
 import { denyStatus } from './upstream-status.ts';
 
 export interface AskVersionDeps {
@@ -74,4 +79,35 @@ async function findJsonVersion(server: ServerAddress, fetch: FetchAnswer): Promi
   const version = page.status === 200 ? readJsonVersion(page.body) : null;
   if (version === null) return denyStatus(page, READ_ONLY);
   return { version_info: version.server_version_info, version: version.server_version };
+}
+
+/** A request for the version changes nothing. */
+export const READ_ONLY = { isReadOnly: true };
+
+type FetchAnswer = (
+  protocol: Protocol,
+  request: Omit<EgressRequest, 'origin'>,
+) => Promise<WholeAnswer | Denial>;
+
+/**
+ * Asks a server for its version over `/jsonrpc`, which leaves nothing on the server. Only if the server has no
+ * `/jsonrpc`, reads its version page (docs/odoo-facts.md#version-pages).
+ */
+export async function findVersion(server: ServerAddress, fetch: FetchAnswer): Promise<OdooVersion | Denial> {
+  const answer = await fetch('jsonrpc', {
+    method: 'POST',
+    path: `${server.pathPrefix}/jsonrpc`,
+    headers: { 'content-type': 'application/json' },
+    body: VERSION_BODY,
+  });
+  if (answer instanceof Denial) return answer;
+  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, READ_ONLY);
+  if (!isRouteMissing(answer)) return denyStatus(answer, READ_ONLY);
+  const page = await fetchPage(server, fetch);
+  if (page instanceof Denial) return page;
+  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, READ_ONLY);
+}
+
+function fetchPage({ pathPrefix }: ServerAddress, fetch: FetchAnswer): Promise<WholeAnswer | Denial> {
+  return fetch('json2', { method: 'GET', path: `${pathPrefix}/json/version`, headers: {}, body: null });
 }

@@ -1,14 +1,16 @@
 /**
  * Step: refuses credentials that Odoo refused recently, and delays calls with unknown credentials while others are
- * tried. The reply of the call tells whether its credentials work (credential-memory.ts, login-trials.ts).
+ * tried. The reply of the call tells whether its credentials work ({@link CredentialMemory}, login-trials.ts).
  */
+
+import { atMost, delay, waitFor } from '@erp-proxy/async/tasks';
+import { LRUCache } from 'lru-cache';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { denyTrial, LoginCooldown } from '../terms/upstream-denials.ts';
-import type { CredentialMemory, CredentialVerdict, RefusedTrial } from './credential-memory.ts';
-import type { Lockout } from './login-trials.ts';
+import type { Lockout, LoginTrial, LoginTrials, TrialDecision } from './login-trials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
 export interface CheckCredentialsDeps {
@@ -95,4 +97,161 @@ function readVerdict(reply: Reply | null): CredentialVerdict {
   if (reply.kind === 'result') return 'accepted';
   if (reply.fault.data.type === 'access_denied') return 'refused';
   return reply.fault.data.type === 'access_error' ? 'accepted' : 'unknown';
+}
+
+/**
+ * What an answer of Odoo says about the credentials. `unknown`: nothing. `doubtful`: a refusal that the method itself
+ * may have raised. It is not remembered, but counts as a failure that can lock the address out.
+ */
+type CredentialVerdict = 'accepted' | 'refused' | 'doubtful' | 'unknown';
+
+/** Why these credentials must not be tried now. */
+type RefusedTrial = Exclude<TrialDecision, string>;
+
+export type CheckResult = CredentialUse | 'refused' | RefusedTrial;
+
+/**
+ * Remembers for a short time which credentials Odoo refused, so that a flood of wrong keys does not reach it: each
+ * check takes some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). If several calls have the same unknown
+ * credentials, one is sent first, and the others wait a moment for the verdict. If wrong keys lock the proxy's address
+ * out, the number of trials is limited (login-trials.ts). Credentials are known by their identifiers only
+ * (resolve.ts).
+ */
+interface CredentialMemory {
+  /**
+   * Returns `refused` if Odoo refused the credentials recently. A {@link CredentialUse} lets the call go on, and the
+   * call must settle it. While another call tries the same credentials, waits for its verdict, or until `signal`
+   * aborts.
+   */
+  check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult>;
+  /** Records that Odoo has locked this address out. Returns the milliseconds until the lockout ends. */
+  noteCooldown(database: string): number;
+}
+
+/** The permission of one call to use its credentials. */
+export interface CredentialUse {
+  /** True if the credentials have not been seen to work. */
+  isTrial: boolean;
+  /** Must be called right before the call is sent: a lockout may have begun while the call waited. */
+  findRefusal(): RefusedTrial | null;
+  /** Records the verdict. Must be called once. */
+  settle(verdict: CredentialVerdict): void;
+}
+
+const NO_REFUSAL = () => null;
+/** For a call whose verdict is not recorded. */
+const UNTRACKED_USE: CredentialUse = { isTrial: false, findRefusal: NO_REFUSAL, settle() {} };
+const REMEMBERED_MAX = 10_000;
+/** Odoo refuses a key within a third of a second. If a call takes longer than this, its key was accepted. */
+const VERDICT_WAIT_MS_MAX = 1000;
+/** Milliseconds between two checks of a call that waits for other trials. */
+const POLL_MS = 100;
+
+/**
+ * `refusedTtlMs` is how long a refusal is remembered; 0 turns off the memory and the limits of trials. `nowMs` is a
+ * monotonic clock in milliseconds.
+ */
+export function createCredentialMemory(
+  refusedTtlMs: number,
+  nowMs: () => number,
+  trials: LoginTrials,
+): CredentialMemory {
+  const noteCooldown = (database: string) => trials.noteCooldown(database);
+  if (refusedTtlMs === 0) return { check: () => UNTRACKED_USE, noteCooldown };
+  const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
+    ...atMost(REMEMBERED_MAX),
+    // Reads the clock each time, because the library would refresh its copy by a real timer.
+    ttlResolution: 0,
+    perf: { now: nowMs },
+  });
+  /** By the identifier of credentials that are being tried. */
+  const pendingVerdicts = new Map<string, PendingVerdict>();
+
+  function check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult> {
+    const known = findKnown(trial.credentialsId);
+    if (known !== null) return known;
+    const pending = pendingVerdicts.get(trial.credentialsId);
+    if (pending !== undefined) return waitForVerdict(pending, trial, signal);
+    const decision = trials.decide(trial);
+    return decision === 'wait' ? waitForTrials(trial, signal) : startTrial(trial, decision);
+  }
+
+  function findKnown(id: string): CredentialUse | 'refused' | null {
+    const known = verdicts.get(id);
+    if (known === 'accepted')
+      return { isTrial: false, findRefusal: NO_REFUSAL, settle: (verdict) => forgetAccepted(id, verdict) };
+    return known ?? null;
+  }
+
+  /**
+   * Makes the next call a trial again after a refusal. The refusal of credentials that Odoo has accepted is not
+   * remembered, because methods also raise AccessDenied (a wrong old password in `change_password`).
+   */
+  function forgetAccepted(id: string, verdict: CredentialVerdict): void {
+    if (verdict === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
+  }
+
+  /** Later calls with the same credentials wait for the verdict on this one. */
+  function startTrial(trial: LoginTrial, decision: 'allowed' | RefusedTrial): CheckResult {
+    if (decision !== 'allowed') {
+      // If Odoo has refused these credentials, its refusal explains more than the limit of trials.
+      return decision.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : decision;
+    }
+    const id = trial.credentialsId;
+    const pending = pendingVerdicts.has(id) ? null : new PendingVerdict();
+    if (pending !== null) pendingVerdicts.set(id, pending);
+    trials.begin(trial);
+    return {
+      isTrial: true,
+      findRefusal: () => trials.findCooldown(trial),
+      settle(verdict) {
+        remember(id, verdict);
+        trials.end(trial, verdict === 'refused' || verdict === 'doubtful');
+        if (pending === null) return;
+        pendingVerdicts.delete(id);
+        pending.settle();
+      },
+    };
+  }
+
+  async function waitForVerdict(
+    pending: PendingVerdict,
+    trial: LoginTrial,
+    signal: AbortSignal,
+  ): Promise<CheckResult> {
+    await waitFor(pending.expected, { signal });
+    return findKnown(trial.credentialsId) ?? waitForTrials(trial, signal);
+  }
+
+  async function waitForTrials(trial: LoginTrial, signal: AbortSignal): Promise<CheckResult> {
+    while (!signal.aborted) {
+      const known = findKnown(trial.credentialsId);
+      if (known !== null) return known;
+      const decision = trials.decide(trial);
+      if (decision !== 'wait') return startTrial(trial, decision);
+      await delay(POLL_MS, signal);
+    }
+    return UNTRACKED_USE;
+  }
+
+  function remember(id: string, verdict: CredentialVerdict): void {
+    if (verdict === 'refused') verdicts.set(id, verdict, { ttl: refusedTtlMs });
+    // A refusal by another call in the meantime is newer: a key can be revoked while calls run.
+    else if (verdict === 'accepted' && !verdicts.has(id)) verdicts.set(id, verdict);
+  }
+
+  return { check, noteCooldown };
+}
+
+/** The verdict of a trial that others wait for. Thousands of calls may wait, so they share a promise and a timer. */
+class PendingVerdict {
+  readonly #settled = Promise.withResolvers<void>();
+  readonly settle = this.#settled.resolve;
+  #expected: Promise<unknown> | null = null;
+
+  /** Resolves with the verdict, or once no verdict is expected any more: a second after the first call that waits. */
+  get expected(): Promise<unknown> {
+    this.#expected ??= waitFor(this.#settled.promise, { timeoutMs: VERDICT_WAIT_MS_MAX });
+    return this.#expected;
+  }
 }

@@ -6,13 +6,13 @@
 import { mayReturnFields } from '@erp-proxy/odoo';
 import type { Idempotency } from '../../idempotency/idempotency.ts';
 import type { StoredResult } from '../../idempotency/idempotent-call.ts';
+import { askInTime } from '../terms/ask-store.ts';
 import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { KeptReply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CALLER_GONE } from '../terms/upstream-denials.ts';
-import { askInTime } from './ask-in-time.ts';
 import { nameUser } from './target-names.ts';
 
 export interface IdempotencyDeps {

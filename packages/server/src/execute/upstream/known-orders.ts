@@ -8,7 +8,7 @@ import { ABORTED, type Kept, SingleFlightCache } from '@erp-proxy/async/tasks';
 import { MODEL_ORDERS_ARGUMENTS, type ModelOrders, readModelOrders } from '@erp-proxy/odoo/fields';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
-import type { FoundOrders, OrderFinder } from '../terms/order-finder.ts';
+import type { FoundOrders, OrderFinder } from '../terms/field-finder.ts';
 import type { Target } from '../terms/target.ts';
 import { denyUnsent } from '../terms/upstream-denials.ts';
 import { askServer, type RunQuestion, type ServerAnswer } from './ask-server.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { passTurns, runLater } from '../../../test/time.ts';
-import { createCredentialMemory } from './credential-memory.ts';
+import { createCredentialMemory } from './check-credentials.ts';
 import { type Lockout, type LoginTrial, LoginTrials } from './login-trials.ts';
 
 const MINUTE_MS = 60_000;

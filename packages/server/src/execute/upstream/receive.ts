@@ -10,10 +10,10 @@ import { classifyFault, type Fault, isLoginCooldown } from '@erp-proxy/odoo/faul
 import { isJson2Result } from '@erp-proxy/odoo/json2';
 import { matchResultHead } from '@erp-proxy/odoo/jsonrpc';
 import { findFirewall, isRouteMissing } from '@erp-proxy/odoo/servers';
-import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import type { UpstreamCall } from '../terms/method-call.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
-import type { UpstreamCall } from '../terms/upstream-call.ts';
+import type { Deadline } from '../terms/request-time.ts';
 import {
   denyBrokenOff,
   describeOutcome,

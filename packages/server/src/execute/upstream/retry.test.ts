@@ -4,9 +4,9 @@ import { createTestLimiters, expectPermit } from '../../limits/database/database
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { replyWhole } from '../terms/reply.ts';
+import { Deadline } from '../terms/request-time.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
 import { type Attempt, chooseDelayMs, retry, sendWithRetries } from './retry.ts';

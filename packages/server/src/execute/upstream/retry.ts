@@ -11,14 +11,14 @@ import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
+import type { Deadline } from '../terms/request-time.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
-import { readRetryAfter } from './retry-after.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
+import { readRetryAfter } from './upstream-status.ts';
 
 /** The result of sending a call once. */
 export interface Attempt {

@@ -2,19 +2,25 @@
  * Step: serves a read from another call. An equal read in flight is joined, and a caller that accepts an older answer
  * can get a kept one. sharing/ tells which reads are equal.
  */
+
+import { findWrittenModel } from '@erp-proxy/odoo';
 import type { AnswerStore, ReadScope } from '../../sharing/answer-store.ts';
-import { type CacheControl, readCacheControl } from '../../sharing/cache-control.ts';
+import { MemoryAnswers } from '../../sharing/answer-store.ts';
 import type { SharedCall } from '../../sharing/flight.ts';
-import { MemoryAnswers } from '../../sharing/memory-answers.ts';
-import { nameRead } from '../../sharing/name-read.ts';
-import { type SharedAnswer, SharedReads } from '../../sharing/shared-reads.ts';
+import {
+  type CacheControl,
+  nameRead,
+  readCacheControl,
+  type SharedAnswer,
+  SharedReads,
+} from '../../sharing/shared-reads.ts';
 import { WriteLog } from '../../sharing/write-log.ts';
 import { type CallContext, copyCall } from '../terms/call-context.ts';
-import type { Deadline } from '../terms/deadline.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import type { Next, Step } from '../terms/operation.ts';
 import { isResult, type Reply, type ResultReply, replyWhole } from '../terms/reply.ts';
-import { RequestTime } from '../terms/request-time.ts';
+import { type Deadline, RequestTime } from '../terms/request-time.ts';
+import type { Target } from '../terms/target.ts';
 import { CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
 import { nameDatabaseAcrossTrusts } from './target-names.ts';
 
@@ -26,7 +32,7 @@ interface ReadMember {
   readonly dueMs: number;
 }
 
-export type Reads = SharedReads<ResultReply, Exclude<Reply, ResultReply>, ReadMember>;
+type Reads = SharedReads<ResultReply, Exclude<Reply, ResultReply>, ReadMember>;
 
 export interface ShareReadDeps {
   reads: Reads;
@@ -136,4 +142,33 @@ const SOURCES = { own: null, joined: 'flight', kept: 'cache' } as const;
 function recordSource({ source, ageMs }: SharedAnswer<Reply>, { trace }: CallContext): void {
   trace.sharedFrom = SOURCES[source];
   trace.ageMs = ageMs;
+}
+
+export interface NoteWriteDeps {
+  reads: Reads;
+}
+
+export interface WritingCall {
+  isReadOnly: boolean;
+  target: Target;
+  model: string;
+  method: string;
+}
+
+/**
+ * Step: records that a possible write runs. Reads sent before it ends are not joined by later callers, and kept
+ * answers of what it changes are dropped. The reply waits for that, so that a caller reads its own write.
+ */
+export function noteWrite({ reads }: NoteWriteDeps): Step<WritingCall> {
+  return async function noteWrite({ isReadOnly, target, model, method }, context, next) {
+    if (isReadOnly) return await next(context);
+    const database = nameDatabaseAcrossTrusts(target);
+    const written = findWrittenModel(model, method);
+    void reads.noteWrite(database, written);
+    try {
+      return await next(context);
+    } finally {
+      await reads.noteWrite(database, written);
+    }
+  };
 }

@@ -8,11 +8,10 @@ import type { Fault } from '@erp-proxy/odoo/faults';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { findModelSignature, findSignature, type Signature } from '@erp-proxy/odoo/signatures';
 import { denyIds } from '../terms/caller-denials.ts';
-import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
-import type { MethodCall, Protocol } from '../terms/method-call.ts';
+import type { MethodCall, Protocol, UpstreamCall } from '../terms/method-call.ts';
+import type { Deadline } from '../terms/request-time.ts';
 import type { Target } from '../terms/target.ts';
-import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, denyFailure } from '../terms/upstream-denials.ts';
 import * as largeCalls from '../thread/large-calls.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
@@ -190,4 +189,29 @@ function denyUnmappable({ model, method }: MethodCall, reason: string): Denial {
 
 function notSent({ isReadOnly }: MethodCall) {
   return { outcome: 'not_sent', isReadOnly } as const;
+}
+
+interface ProtocolSettings {
+  /** `auto`, or a protocol. */
+  protocol: string;
+  /** Exceptions for single servers: an origin, `=`, and `auto` or a protocol. */
+  protocolFor: readonly string[];
+}
+
+/** The operator's choice of protocol: that of the stored instance, or by the server's origin. */
+export function createProtocolChoice({
+  protocol,
+  protocolFor,
+}: ProtocolSettings): TranslateDeps['protocolFor'] {
+  const byOrigin = new Map(
+    protocolFor.map((entry) => {
+      const [origin = '', chosen] = entry.split('=');
+      return [new URL(origin).origin, chosen as 'auto' | Protocol];
+    }),
+  );
+  const otherwise = protocol as 'auto' | Protocol;
+  return ({ origin, instance }) => {
+    const own = instance?.protocol ?? 'auto';
+    return own === 'auto' ? (byOrigin.get(origin) ?? otherwise) : own;
+  };
 }

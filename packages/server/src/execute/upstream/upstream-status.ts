@@ -10,7 +10,6 @@ import {
 } from '@erp-proxy/odoo/servers';
 import { Denial } from '../terms/denial.ts';
 import { describeOutcome, type OutcomeDetails } from '../terms/upstream-denials.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 /** The denial if the body is too large for the server. */
 export function denyTooLarge(detail: string): Denial {
@@ -109,4 +108,38 @@ function adviseAddress(answer: Pick<EgressAnswer, 'status' | 'headers'>): string
 export function adviseRedirect(target: string | null): string | null {
   if (target === null) return null;
   return `It redirects to ${target}, which the proxy does not follow: if that is your server, make it \`erp_instance.url\`.`;
+}
+
+export interface RetryAfter {
+  /** The wait in milliseconds that the server asks for; infinite if it cannot be told. */
+  waitMs: number;
+  /** The same in whole seconds, for the caller; null if the server asks for none that can be told. */
+  seconds: number | null;
+}
+
+const NONE: RetryAfter = { waitMs: 0, seconds: null };
+const UNKNOWN: RetryAfter = { waitMs: Number.POSITIVE_INFINITY, seconds: null };
+const SECONDS = /^\d{1,9}$/;
+const DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+/** A date in another form still asks for a wait. */
+const DATE_START = /^[A-Z][a-z]{2}, /;
+
+/**
+ * Reads the header `retry-after` of an upstream answer (RFC 9110 section 10.2.3): seconds, or a date. The header
+ * `date` of the same answer is the server's clock.
+ */
+export function readRetryAfter(headers: EgressAnswer['headers']): RetryAfter {
+  const header = headers['retry-after'];
+  if (typeof header !== 'string') return NONE;
+  if (SECONDS.test(header)) return { waitMs: Number(header) * 1000, seconds: Number(header) };
+  if (!DATE_START.test(header)) return NONE;
+  const waitMs = readDate(header) - readDate(headers['date']);
+  if (!Number.isFinite(waitMs)) return UNKNOWN;
+  const seconds = Math.max(0, Math.ceil(waitMs / 1000));
+  return { waitMs: seconds * 1000, seconds };
+}
+
+/** Milliseconds since 1970; NaN if it is no date. */
+function readDate(header: EgressAnswer['headers'][string]): number {
+  return typeof header === 'string' && DATE.test(header) ? Date.parse(header) : Number.NaN;
 }

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
-import { readRequestId } from '../request-id.ts';
+import { readRequestId } from '../forwarded.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 
 export interface Identity {

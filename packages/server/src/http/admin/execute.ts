@@ -8,8 +8,8 @@ import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
 import type { RunRequest } from '../../execute/operations.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import { PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Client, Keys } from '../../keys/keys.ts';
-import { PROXY_CLIENT } from '../../keys/proxy-client.ts';
 import { AdminExchange } from '../admin-exchange.ts';
 
 export interface ExecuteDeps {

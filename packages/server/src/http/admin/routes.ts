@@ -10,8 +10,8 @@ import { AdminError, createAdminError, describeProblem } from '../../admin/admin
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
+import { readRequestId } from '../forwarded.ts';
 import { sendProblem } from '../problem.ts';
-import { readRequestId } from '../request-id.ts';
 import {
   type AuthenticateOptions,
   type Authenticator,

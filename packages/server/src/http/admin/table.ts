@@ -2,17 +2,33 @@
  * The routes of `/admin/v1`: those of the operations in the contract, and further ones for sessions and calls.
  * Fastify's routes and their part of the OpenAPI document are generated from this table, and so cannot differ.
  */
+
 import { Readable } from 'node:stream';
+import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import * as schemas from '@erp-proxy/contract/admin';
+import { adminCallInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
+import { FIELD_RULE_SCHEMA, POLICY_SCHEMA } from '@erp-proxy/policy/parse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
-import { executeAnswer } from '../openapi/call-schemas.ts';
+import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
+import { named, showAs } from '../schema-registry.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
-import { answerExamination } from './examination-lines.ts';
 import type { Execute } from './execute.ts';
-import { adminCall } from './schemas.ts';
+
+// Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls.
+const policy = named('Policy', POLICY_SCHEMA);
+for (const schema of POLICIES) showAs(policy, schema);
+showAs(named('FieldRule', FIELD_RULE_SCHEMA), fieldRule);
+
+/** The call is kept as its original bytes. */
+const adminCall = named(
+  'AdminCall',
+  adminCallInput.extend({
+    call: showAs(executeCall, z.instanceof(Uint8Array, { error: 'is missing' })),
+  }),
+);
 
 export const ADMIN_PATH = '/admin/v1';
 
@@ -176,4 +192,40 @@ async function awaitFirst<Item>(items: AsyncIterable<Item>): Promise<AsyncIterab
       await iterator.return?.();
     }
   })();
+}
+
+const EXAMINATION_LINES = 'application/x-ndjson';
+
+type Examine = (onCheck?: (check: ExaminationCheck) => void) => Promise<Examination>;
+
+/**
+ * Answers an examination: as one JSON value, or, for a caller that accepts it, as one line of JSON for each check as
+ * soon as it is found, and a last line with the whole examination. Returns the body of the answer. Rejects if the
+ * examination fails before its first check.
+ */
+async function answerExamination(
+  examine: Examine,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Examination | Readable> {
+  if (!acceptsLines(headers.accept)) return examine();
+  const lines = new Readable({ read() {} });
+  const print = (line: object) => lines.push(`${JSON.stringify(line)}\n`);
+  const first = Promise.withResolvers<void>();
+  const ended = examine((check) => {
+    print({ check });
+    first.resolve();
+  }).then((examination) => {
+    print({ examination });
+    lines.push(null);
+  });
+  await Promise.race([first.promise, ended]);
+  ended.catch((error: Error) => lines.destroy(error));
+  reply.header('content-type', EXAMINATION_LINES);
+  return lines;
+}
+
+function acceptsLines(accept: string | undefined): boolean {
+  const types = accept?.split(',').map((type) => type.split(';', 1)[0]?.trim().toLowerCase());
+  return types?.includes(EXAMINATION_LINES) === true;
 }

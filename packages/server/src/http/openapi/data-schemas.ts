@@ -1,4 +1,7 @@
-/** Schemas of the routes that move data, for the OpenAPI document only. The parts of data/ parse their bodies. */
+/**
+ * Schemas and examples of the routes that move data, for the OpenAPI document only. The parts of data/ parse their
+ * bodies.
+ */
 import type { ExportCall } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { named } from '../schema-registry.ts';
@@ -48,3 +51,21 @@ export const exportAnswer = named(
     .string()
     .describe('One record in each line, as a JSON object with `id` and the fields, the lowest id first.'),
 );
+
+/**
+ * The request, and the answer of Odoo 18 with the data of the sandbox.
+ * packages/server/test/openapi/data-examples.test.ts runs it.
+ */
+export const EXPORT_EXAMPLE = {
+  body: {
+    model_id: 'res.partner',
+    domain: [['is_company', '=', true]],
+    fields: ['name', 'country_id'],
+    limit: 2,
+    erp_instance: { name: 'prod' },
+  } satisfies ExportCall,
+  answer: [
+    '{"id": 1, "name": "YourCompany", "country_id": [233, "United States"]}\n',
+    '{"id": 9, "name": "Wood Corner", "country_id": [233, "United States"]}\n',
+  ].join(''),
+};

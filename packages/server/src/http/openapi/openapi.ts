@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RunRequest } from '../../execute/operations.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
-import { BodyBudget } from '../body-budget.ts';
+import { BodyBudget } from '../body.ts';
 import { NodeExchange } from '../node-exchange.ts';
 import { OverloadAnswer } from '../overload-answer.ts';
 import { RoutedRequest } from '../routed-request.ts';

@@ -15,7 +15,7 @@
  * A window counts by the geometric mean of its answer times. A report of ten seconds among reads of ten milliseconds
  * changes it little.
  */
-import { divideWhole } from '../share.ts';
+import { divideWhole } from '../admitted.ts';
 
 export interface ConcurrencyBounds {
   initial: number;
@@ -216,4 +216,19 @@ export class AdaptiveConcurrency {
 /** The longest mean answer time that counts as free of queueing. Both values are logarithms of milliseconds. */
 function tolerate(baselineLog: number): number {
   return Math.max(baselineLog + TOLERANCE, Math.log(Math.exp(baselineLog) + TOLERANCE_MS));
+}
+
+/** Initial concurrency limit: what a small Odoo server can handle. */
+const INITIAL = 8;
+
+/** Chooses the bounds of the adaptive concurrency limit of a database from the settings. */
+export function chooseConcurrencyBounds({
+  concurrency: max,
+  concurrencyMin,
+}: {
+  concurrency: number;
+  concurrencyMin: number;
+}): ConcurrencyBounds {
+  const min = Math.min(concurrencyMin, max);
+  return { initial: Math.min(Math.max(INITIAL, min), max), min, max };
 }

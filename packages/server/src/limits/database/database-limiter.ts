@@ -6,7 +6,7 @@
  * Background calls have no effect on the checks of interactive calls: on the limit, the shares of clients, the answer
  * times and the estimates of waiting (docs/decisions/0038-exports.md).
  */
-import { divideWhole } from '../share.ts';
+import { divideWhole } from '../admitted.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
 import { Breaker, type CheckedPermit, type CheckedResult } from './breaker.ts';
 import { FairQueue, type QueueEntry } from './fair-queue.ts';

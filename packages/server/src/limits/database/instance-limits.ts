@@ -1,5 +1,5 @@
 /** Counts the running calls of each instance of a database that has its own concurrency bound. */
-import { divideWhole } from '../share.ts';
+import { divideWhole } from '../admitted.ts';
 import type { InstanceBound } from './permit.ts';
 
 export class InstanceLimits {

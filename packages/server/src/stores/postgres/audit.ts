@@ -2,13 +2,14 @@
  * The audit in PostgreSQL: one chain of rows for all replicas. Knows only those members of a record that a search
  * compares.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
-import { matchesFilters } from '../audit-filters.ts';
-import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports/audit.ts';
+import type { AuditBatch, AuditPosition, AuditRow, AuditSearch, AuditStore } from '../ports/audit.ts';
 import { createParameters } from '../sql.ts';
 import type { Statements } from '../statements.ts';
-import { StoreError } from '../store-error.ts';
+import { StoreError, UnknownOutcomeError } from '../store-error.ts';
 import { readCode } from './failures.ts';
 import type { Database } from './statements.ts';
 
@@ -117,7 +118,7 @@ export function createPostgresAudit(database: Database): AuditStore {
 /**
  * Whether the transaction that appended this row was committed. The transaction has ended once the head can be locked.
  */
-export async function isAppended(statements: Statements, { seq, hash }: AuditPosition): Promise<boolean> {
+async function isAppended(statements: Statements, { seq, hash }: AuditPosition): Promise<boolean> {
   await lockHead(statements);
   const rows = await statements.query('SELECT FROM audit WHERE seq = $1 AND hash = $2', [seq, hash]);
   return rows.length > 0;
@@ -132,7 +133,7 @@ async function lockHead(statements: Statements): Promise<AuditPosition> {
 }
 
 /** Appends a batch within the current transaction. Returns the position of its last row. */
-export async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPosition> {
+async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPosition> {
   const head = await lockHead(statements);
   const rows = chainRows(batch, head);
   const end = rows.at(-1) ?? head;
@@ -173,4 +174,71 @@ function bound(column: string): string {
 /** Whether PostgreSQL cannot search a record: it is not JSON (class 22), or is nested too deeply (class 54). */
 function isUnsearchable(error: unknown): boolean {
   return error instanceof StoreError && /^(22|54)/.test(readCode(error.cause) ?? '');
+}
+
+/**
+ * Compares a row of the audit with the filters of a search, for stores that cannot do this in SQL. Pure. A record that
+ * is not JSON matches no filter.
+ */
+function matchesFilters(
+  { record }: Pick<AuditRow, 'record'>,
+  { filters, exceptOutcomes }: Pick<AuditSearch, 'filters' | 'exceptOutcomes'>,
+): boolean {
+  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
+  if (wanted.length === 0 && exceptOutcomes === undefined) return true;
+  try {
+    const members: Record<string, unknown> = JSON.parse(record) ?? {};
+    const { outcome } = members;
+    const isExcepted =
+      exceptOutcomes !== undefined && (typeof outcome !== 'string' || exceptOutcomes.includes(outcome));
+    return !isExcepted && wanted.every(([member, value]) => members[member] === value);
+  } catch {
+    return false;
+  }
+}
+
+const CHECKS_MAX = 3;
+const CHECK_RETRY_MS = 500;
+
+/**
+ * Makes a change in PostgreSQL and appends its audit record, both or neither. If the answer to the commit does not
+ * arrive, it looks for the record, which shows whether both were committed.
+ */
+export async function transactWithAudit<Result>(
+  database: Database,
+  auditBatch: AuditBatch | undefined,
+  work: (statements: Statements) => Promise<Result>,
+  isDone: (result: Result) => boolean,
+): Promise<Result> {
+  let appended: { result: Result; end: AuditPosition } | undefined;
+  try {
+    return await database.transact(async (statements) => {
+      const result = await work(statements);
+      if (auditBatch !== undefined && isDone(result)) {
+        appended = { result, end: await appendBatch(statements, auditBatch) };
+      }
+      return result;
+    });
+  } catch (error) {
+    if (!(error instanceof UnknownOutcomeError) || appended === undefined) throw error;
+    if (await isCommitted(database, appended.end, error)) return appended.result;
+    const reason = 'the connection broke off before the change was made.';
+    throw new StoreError(`Nothing was changed: ${reason}`, { cause: error, reason });
+  }
+}
+
+/** Whether the transaction was committed. Throws `error` if this cannot be determined. */
+async function isCommitted(
+  database: Database,
+  end: AuditPosition,
+  error: UnknownOutcomeError,
+): Promise<boolean> {
+  for (let checks = 1; ; checks++) {
+    try {
+      return await database.inspect((statements) => isAppended(statements, end));
+    } catch {
+      if (checks === CHECKS_MAX) throw error;
+      await sleep(CHECK_RETRY_MS);
+    }
+  }
 }

@@ -4,8 +4,7 @@ import { createWire, type Wire } from '../../../test/postgres-wire.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
-import { StoreError } from '../store-error.ts';
-import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { StoreError, UnknownOutcomeError } from '../store-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

@@ -6,8 +6,7 @@
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import pg from 'pg';
-import { cancelStatement } from './cancel-statement.ts';
-import { watchStuckConnections } from './stuck-connections.ts';
+import { cancelStatement, watchStuckConnections } from './stuck-connections.ts';
 
 const CONNECTIONS_MAX = 10;
 const STATEMENT_TIMEOUT_MS = 5000;

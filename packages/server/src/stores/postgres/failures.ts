@@ -1,8 +1,7 @@
 /**
  * Describes failures of PostgreSQL, of the network and of TLS for operators: what is wrong and what to do. Does no I/O.
  */
-import { StoreError } from '../store-error.ts';
-import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { StoreError, UnknownOutcomeError } from '../store-error.ts';
 
 /** Message of the driver, which has no code for this failure. */
 const TLS_MISSING = 'The server does not support SSL connections';

@@ -4,13 +4,12 @@ import type { FoundStore, OpenedStore } from '../ports/store.ts';
 import type { StoreDatabase } from '../statements.ts';
 import type { StoreTables } from '../tables.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
-import { createPostgresAudit } from './audit.ts';
+import { createPostgresAudit, transactWithAudit } from './audit.ts';
 import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { isMigrated, migrate } from './migrations.ts';
 import { openPostgresTables } from './tables.ts';
-import { transactWithAudit } from './transact-with-audit.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {

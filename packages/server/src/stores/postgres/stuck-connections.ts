@@ -2,8 +2,9 @@
  * Connections whose statement did not end when it was cancelled. Each keeps its place in the pool until its backend has
  * ended, so that the number of backends in a hanging server does not grow.
  */
+
+import { waitFor } from '@erp-proxy/async/tasks';
 import pg from 'pg';
-import { cancelStatement } from './cancel-statement.ts';
 
 const CHECK_INTERVAL_MS = 5000;
 const CHECK_TIMEOUT_MS = 2000;
@@ -64,4 +65,43 @@ async function listWorkingBackends(config: pg.ClientConfig): Promise<Set<number>
 
 function readProcessId(client: pg.PoolClient): number {
   return (client as unknown as { processID: number }).processID;
+}
+
+/** Members of the driver that its types omit. */
+interface RawConnection extends pg.Connection {
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+interface BackendKey {
+  processID: number;
+  secretKey: number;
+}
+
+const TIMEOUT_MS = 2000;
+
+/**
+ * Asks a PostgreSQL server to cancel the statement of a connection. The request uses a separate connection, which
+ * needs no password and does not count towards a limit of the server. A backend that waits for a standby then ends its
+ * commit: the commit is made, but not confirmed by the standby. Resolves when the server has received the request, or
+ * cannot be reached. The result appears on the connection itself.
+ */
+export async function cancelStatement(config: pg.ClientConfig, client: pg.ClientBase): Promise<void> {
+  const { processID, secretKey } = client as unknown as BackendKey;
+  const connection = new pg.Connection(config) as RawConnection;
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const send = () => connection.cancel(processID, secretKey);
+  connection.on('connect', () => (config.ssl ? connection.requestSsl() : send()));
+  connection.on('sslconnect', send);
+  connection.on('error', () => resolve());
+  connection.on('end', () => resolve());
+  connect(connection, config);
+  await waitFor(ended, { timeoutMs: TIMEOUT_MS });
+  connection.stream.destroy();
+}
+
+function connect(connection: RawConnection, { host = '', port = 0 }: pg.ClientConfig): void {
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
 }

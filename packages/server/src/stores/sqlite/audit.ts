@@ -3,9 +3,9 @@
  * compares.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports/audit.ts';
-import { RecentBatches } from '../recent-batches.ts';
 import { StoreError } from '../store-error.ts';
 import { transact } from './transaction.ts';
 
@@ -172,4 +172,21 @@ function prepareEnd(database: DatabaseSync, end: 'head' | 'floor') {
 
 function bound(column: string): string {
   return `max(min(${column}, ${SEQ_MAX}), ${Number.MIN_SAFE_INTEGER})`;
+}
+
+/** Small, because a writer repeats a failed batch before it appends the next one. */
+const BATCHES_MAX = 100;
+
+/**
+ * Remembers which batches of the audit were appended recently, for stores in which a failed append changes nothing.
+ */
+class RecentBatches {
+  readonly #ids = new LRUCache<string, true>({ max: BATCHES_MAX });
+
+  /** Runs `append` unless it has already succeeded for this batch. */
+  appendOnce({ id, records }: AuditBatch, append: () => void): void {
+    if (records.length === 0 || this.#ids.has(id)) return;
+    append();
+    this.#ids.set(id, true);
+  }
 }

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FoundStore, OpenedStore } from '../ports/store.ts';
+import { StoreError } from '../store-error.ts';
 import type { StoreTables } from '../tables.ts';
 import { createParts } from './operations.ts';
 import { openSqliteTables } from './tables.ts';

@@ -20,8 +20,7 @@ import { buildKey } from '../../../test/stores/store-suite.ts';
 import { expectToStay, measureCpuMs, pause, watchBlocks } from '../../../test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { OpenedStore, StoreChange } from '../ports/store.ts';
-import { StoreError } from '../store-error.ts';
-import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { StoreError, UnknownOutcomeError } from '../store-error.ts';
 import { BEAT_INTERVAL_MS } from './heartbeat.ts';
 import { openSqliteStore } from './store.ts';
 

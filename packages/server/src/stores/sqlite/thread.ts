@@ -6,8 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import type { ChangeListener } from '../ports/store.ts';
-import { StoreError } from '../store-error.ts';
-import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { StoreError, UnknownOutcomeError } from '../store-error.ts';
 import { Heartbeat, readMonotonicMs } from './heartbeat.ts';
 import type { Migration } from './migrations.ts';
 import {
