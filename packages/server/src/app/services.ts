@@ -12,8 +12,7 @@ import {
   createResealDescriber,
   createSecretResealDescriber,
 } from '../admin/acts.ts';
-import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
-import { Examinations } from '../admin/admin.ts';
+import { type Actor, type Admin, type AdminDeps, Examinations } from '../admin/admin.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
