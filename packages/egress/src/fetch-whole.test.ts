@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { ENDLESS_MS } from '../../server/test/time.ts';
-import { createEgressDispatcher } from './dispatcher.ts';
-import { fetchWhole } from './fetch-whole.ts';
+import { createEgressDispatcher, fetchWhole } from './dispatcher.ts';
 import { parseEgressPolicy } from './policy.ts';
 
 async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = ENDLESS_MS) {

@@ -8,7 +8,6 @@ import { answerDoc } from './answer-doc.ts';
 import { answerJson2 } from './answer-json2.ts';
 import { type JsonrpcRequest, readRequest, replyFault, replyResult } from './answer-jsonrpc.ts';
 import type { HttpRequest } from './http-request.ts';
-import { nameRoute } from './name-route.ts';
 import { replyBadRequest, replyWrongTypeOrMethod, routeNotFound } from './old-pages.ts';
 import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
@@ -123,3 +122,22 @@ const clientDisconnected = () =>
     '400 Bad Request: The browser (or proxy) sent a request that this server could not understand.',
     [],
   );
+
+/** The name of the route in the counters. All unknown paths are `other`. */
+function nameRoute(path: string): string {
+  const isInside = (route: string) => path === route || path.startsWith(`${route}/`);
+  return whole.find((route) => route === path) ?? prefixes.find(isInside) ?? 'other';
+}
+
+const whole = [
+  '/',
+  '/jsonrpc',
+  '/json/version',
+  '/doc',
+  '/web/health',
+  '/web/version',
+  '/web/webclient/version_info',
+  '/web/database/list',
+  '/web/session/get_session_info',
+];
+const prefixes = ['/json/2', '/doc-bearer', '/web/dataset/call_kw'];

@@ -5,7 +5,6 @@ import { printPython } from '../json/print-python.ts';
 import { isTrue, type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';
 import { isText } from './field.ts';
-import { matchPattern } from './match-pattern.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
 import { allIds, padTime } from './row-source.ts';
@@ -213,4 +212,20 @@ function toList(value: Json): readonly Json[] {
 export function toIds(value: Json | undefined): number[] {
   if (Array.isArray(value)) return value as number[];
   return typeof value === 'number' ? [value] : [];
+}
+
+/** SQL LIKE: `%` matches any text, `_` one character; a backslash escapes the next character. */
+function matchPattern(
+  pattern: string,
+  options: { isWhole: boolean; ignoresCase: boolean },
+): (text: string) => boolean {
+  let source = '';
+  for (let index = 0; index < pattern.length; index++) {
+    const letter = pattern[index] as string;
+    if (letter === '%') source += '.*';
+    else if (letter === '_') source += '.';
+    else source += RegExp.escape(letter === '\\' ? (pattern[++index] ?? '\\') : letter);
+  }
+  const expression = new RegExp(options.isWhole ? `^${source}$` : source, options.ignoresCase ? 'isu' : 'su');
+  return (text) => expression.test(text);
 }

@@ -7,7 +7,6 @@ import { nameType, printPython } from '../json/print-python.ts';
 import { isObject, isTrue, type Json, toNumber } from '../json/value.ts';
 import { checkText } from './check-text.ts';
 import { cleanHtml } from './clean-html.ts';
-import { decodeBase64 } from './decode-base64.ts';
 import { Fault, typeError, valueError } from './fault.ts';
 import { isNumeric, isText } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -98,4 +97,18 @@ function readNumber(text: string, isWhole: boolean): number {
       ? `invalid literal for int() with base 10: ${printPython(text)}`
       : `could not convert string to float: ${printPython(text)}`,
   );
+}
+
+/** Decodes like Python's base64.b64decode: ignores characters that are not base64, and requires padding. */
+function decodeBase64(text: string): Binary {
+  if (/[^\x00-\x7f]/.test(text)) throw valueError('string argument should contain only ASCII characters');
+  const [, data = '', padding = ''] = /^([^=]*)(=*)/.exec(text.replace(/[^A-Za-z0-9+/=]/g, '')) ?? [];
+  const left = data.length % 4;
+  if (left === 1)
+    throw new Fault(
+      'binascii.Error',
+      `Invalid base64-encoded string: number of data characters (${data.length}) cannot be 1 more than a multiple of 4`,
+    );
+  if (left > 0 && left + padding.length < 4) throw new Fault('binascii.Error', 'Incorrect padding');
+  return Binary.of([Buffer.from(data, 'base64')]);
 }

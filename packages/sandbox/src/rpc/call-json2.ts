@@ -3,12 +3,13 @@
  * (docs/odoo-facts.md#json2-check-order, docs/odoo-facts.md#json2-arguments).
  */
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
-import { bindNames } from '../orm/bind-names.ts';
+import { fillDefaults } from '../orm/bind-arguments.ts';
 import { enterContext } from '../orm/enter-context.ts';
-import { Fault } from '../orm/fault.ts';
+import { Fault, typeError } from '../orm/fault.ts';
 import { findMethod } from '../orm/find-method.ts';
 import { browseIds } from '../orm/list-items.ts';
 import type { Environment, Method, Model } from '../orm/model.ts';
+import { parseSignature } from '../orm/parse-signature.ts';
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 
@@ -50,4 +51,21 @@ function translate<T>(from: string, to: Parameters<typeof httpFault>[0], work: (
     if (error instanceof Fault && error.name === from) throw httpFault(to, error.message);
     throw error;
   }
+}
+
+/**
+ * Binds named arguments only, with the messages of Python's inspect.Signature.bind, which json2 uses
+ * (docs/odoo-facts.md#json2-status).
+ */
+export function bindNames(parameters: string, named: JsonObject): JsonObject {
+  const signature = parseSignature(parameters);
+  const nameable = signature.filter(
+    ({ kind }) => kind === 'POSITIONAL_OR_KEYWORD' || kind === 'KEYWORD_ONLY',
+  );
+  const missing = nameable.find((parameter) => parameter.default === undefined && !(parameter.name in named));
+  if (missing) throw typeError(`missing a required argument: '${missing.name}'`);
+  const unknown = Object.keys(named).find((key) => nameable.every((parameter) => parameter.name !== key));
+  if (unknown !== undefined && signature.at(-1)?.kind !== 'VAR_KEYWORD')
+    throw typeError(`got an unexpected keyword argument '${unknown}'`);
+  return fillDefaults(signature, named);
 }

@@ -6,8 +6,7 @@ import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
-import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
-import { Examinations } from '../admin/admin.ts';
+import { type Actor, type Admin, type AdminDeps, Examinations } from '../admin/admin.ts';
 import {
   createActionDescriber,
   createKeyRotationDescriber,

@@ -20,8 +20,7 @@ import {
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
 import type { ExamineDeps } from './examine-deps.ts';
-import type { CleanText } from './explain-answer.ts';
-import { explainAnswer, fail, failDatabase } from './explain-answer.ts';
+import { type CleanText, explainAnswer, fail, failDatabase } from './explain-answer.ts';
 import { findOwner } from './find-user.ts';
 
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;

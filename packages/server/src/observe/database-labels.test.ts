@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DatabaseMetrics } from './database-labels.ts';
-import { DatabaseLabels } from './database-labels.ts';
+import { DatabaseLabels, type DatabaseMetrics } from './database-labels.ts';
 
 const HOUR_MS = 3_600_000;
 const state = (database: string, changes: Partial<DatabaseMetrics> = {}): DatabaseMetrics => ({

@@ -2,8 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type ByteStream, ByteStreamError } from '@erp-proxy/async/streams';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readText, ScriptedStream } from '../../../async/test/scripted-stream.ts';
-import type { AnswerStore, Found } from './answer-store.ts';
-import { MemoryAnswers } from './answer-store.ts';
+import { type AnswerStore, type Found, MemoryAnswers } from './answer-store.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
 import {

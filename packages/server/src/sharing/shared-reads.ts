@@ -7,8 +7,7 @@ import { hash } from 'node:crypto';
 import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
 import type { AnswerStore, Found, ReadScope } from './answer-store.ts';
 import { ByteBudget } from './byte-budget.ts';
-import type { StreamedResult } from './flight.ts';
-import { Flight, type FlightOptions, type Member, type SharedCall } from './flight.ts';
+import { Flight, type FlightOptions, type Member, type SharedCall, type StreamedResult } from './flight.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface SharedReadsBounds {

@@ -16,7 +16,7 @@ import {
 } from '@mantine/core';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import { readProxyUrl } from '../../api/root.ts';
 import { CallCode } from '../../parts/call-code.tsx';
@@ -39,10 +39,9 @@ import { addToHistory, clearHistory, readHistory } from './call-history.ts';
 import { ConfirmSend } from './confirm-send.tsx';
 import { replaceName } from './describe-answer.ts';
 import { HistoryButton } from './history-button.tsx';
-import type { SentCall } from './run-call.ts';
+import { type Answer, runCall, type SentCall } from './run-call.ts';
 import { ServerFields } from './server-fields.tsx';
 import { useCallForm } from './use-call-form.ts';
-import { useRun } from './use-run.ts';
 
 const NO_FIELDS: FieldTable = {};
 const NO_METHODS: KnownMethod[] = [];
@@ -299,4 +298,45 @@ function ModelInput({ server, value, onChange }: ModelInputProps) {
       )}
     />
   );
+}
+
+export type Run =
+  | { state: 'none' }
+  | { state: 'running' }
+  | { state: 'cancelled' }
+  | { state: 'failed'; error: Error }
+  | { state: 'answered'; answer: Answer };
+
+/**
+ * The state of the running call, or of the last one. `send` resolves to the answer, or to null if the call was
+ * cancelled or the proxy did not run it.
+ */
+function useRun() {
+  const [run, setRun] = useState<Run>({ state: 'none' });
+  const controller = useRef<AbortController>(null);
+
+  useEffect(() => () => controller.current?.abort(), []);
+
+  async function send(sent: SentCall): Promise<Answer | null> {
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    setRun({ state: 'running' });
+    try {
+      const answer = await runCall(sent, own.signal);
+      setRun({ state: 'answered', answer });
+      return answer;
+    } catch (error) {
+      if (controller.current !== own) return null;
+      setRun(own.signal.aborted ? { state: 'cancelled' } : { state: 'failed', error: error as Error });
+      return null;
+    }
+  }
+
+  return {
+    run,
+    send,
+    cancel: () => controller.current?.abort(),
+    clear: () => setRun({ state: 'none' }),
+  };
 }

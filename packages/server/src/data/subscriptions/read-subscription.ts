@@ -23,8 +23,7 @@ import { readChanges } from '../changes/read-changes.ts';
 import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
 import { type DataRequest, readDataRequest } from '../data-request.ts';
 import { dropsRecords } from '../dropped-records.ts';
-import type { CheckReading } from './check-delivery.ts';
-import { findClient } from './check-delivery.ts';
+import { type CheckReading, findClient } from './check-delivery.ts';
 
 export interface SubscriptionReaderDeps {
   run: RunRequest;

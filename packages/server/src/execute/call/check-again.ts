@@ -4,8 +4,7 @@
  * (run-call.ts), and is then refused or built again.
  */
 
-import type { Clients } from '../../keys/clients.ts';
-import { PROXY_CLIENT } from '../../keys/clients.ts';
+import { type Clients, PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Client } from '../../keys/keys.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';

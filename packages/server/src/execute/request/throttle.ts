@@ -3,8 +3,7 @@
  * read, so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
-import type { DataRoute } from '@erp-proxy/contract';
-import { KEY_LIMITS } from '@erp-proxy/contract';
+import { type DataRoute, KEY_LIMITS } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
 import { type DataRequests, isBoundedRoute } from '../../limits/data-requests.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';

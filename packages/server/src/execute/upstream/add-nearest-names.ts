@@ -9,8 +9,7 @@ import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/
 import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
 import { mayCall, mayNameField, mayNameModel } from '@erp-proxy/policy/abilities';
 import { findNearestOfMany } from '@erp-proxy/text';
-import type { Clients } from '../../keys/clients.ts';
-import { PROXY_CLIENT } from '../../keys/clients.ts';
+import { type Clients, PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Events } from '../../observe/events.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';

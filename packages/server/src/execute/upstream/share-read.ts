@@ -4,8 +4,7 @@
  */
 
 import { findWrittenModel } from '@erp-proxy/odoo';
-import type { AnswerStore, ReadScope } from '../../sharing/answer-store.ts';
-import { MemoryAnswers } from '../../sharing/answer-store.ts';
+import { type AnswerStore, MemoryAnswers, type ReadScope } from '../../sharing/answer-store.ts';
 import type { SharedCall } from '../../sharing/flight.ts';
 import {
   type CacheControl,

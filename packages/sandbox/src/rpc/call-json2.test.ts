@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bindNames } from './bind-names.ts';
+import { bindNames } from './call-json2.ts';
 
 test('fills in defaults, and accepts any name for **kwargs', () => {
   expect(bindNames('a, *rest, b=1, **more', { a: 0, c: 2 })).toEqual({ a: 0, rest: [], b: 1, c: 2 });
