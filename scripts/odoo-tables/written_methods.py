@@ -14,7 +14,7 @@ methods and models that are left out.
 
 In the output, each line is a model with words of the form `method=target,target`. A target is `create` or `write` for
 records of the model itself, and `model/create` or `model/write` for those of another one. `?` after the name of a
-method says that it writes only values that a call can leave out.
+method says that it writes only values that a call can leave out, and whose defaults are empty.
 
 With `--rows`, prints versions and parameters too.
 """
@@ -62,7 +62,7 @@ class PassingEffect(NamedTuple):
 @dataclass
 class PassingFacts:
     effects: list[PassingEffect] = field(default_factory=list)
-    # Parameters that a call can leave out.
+    # Parameters that a call can leave out. Their defaults are no values.
     optional: Parameters = NO_PARAMETERS
 
 
@@ -139,10 +139,19 @@ class _PassingTrace(_EffectTrace):
 def _list_optional(node: FunctionNode) -> Parameters:
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    names = [each.arg for each in positional[len(positional) - len(arguments.defaults) :]]
-    names += [each.arg for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults) if default is not None]
+    pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults)]
+    pairs += [pair for pair in zip(arguments.kwonlyargs, arguments.kw_defaults) if pair[1] is not None]
+    names = [each.arg for each, default in pairs if _is_empty(default)]
     names += [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
     return frozenset(names)
+
+
+def _is_empty(default: ast.expr) -> bool:
+    """Whether a default is no value."""
+    try:
+        return not ast.literal_eval(default)
+    except (ValueError, TypeError):
+        return False
 
 
 class Written(NamedTuple):
