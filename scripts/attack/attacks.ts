@@ -1232,6 +1232,7 @@ async function attackSetters({ has, limit }: Target): Promise<string | null> {
   const call = await limit({ models: { '*': ['*'] }, approve: { '*': ['create', 'write', 'unlink'] } });
   const calls: readonly Call[] = [
     ['set_moves_checked', 'account.move', [[1], true]],
+    ['set_moves_checked', 'account.move', [[1]]],
     ['action_mass_deletion', 'calendar.event', [[1], 'all_events']],
     ['unlink_from_partner_id', 'calendar.filters', [3]],
     ['change_attendee_status', 'calendar.event', [[1], 'declined', 'self_only']],

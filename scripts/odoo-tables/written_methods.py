@@ -8,14 +8,15 @@ Each PATH is a checkout, as for read_odoo.py. A method is found if the value of 
 - a value of `create`, `write` or a similar method, or of an assignment to a field
 - an argument of a method that does so, up to a depth
 
-Conditions do not count: `set_done(flag)` writes a constant if it tests the flag only. Methods of the ORM are left out, as
-equivalent-methods.ts has what they do.
+Conditions do not count: `set_done(flag)` writes a constant if it tests the flag only. Methods of the ORM are left out,
+as equivalent-methods.ts has what they do. Messages and activities do not count. `written_methods` of review.json has
+methods and models that are left out.
 
 In the output, each line is a model with words of the form `method=target,target`. A target is `create` or `write` for
-records of the model itself, and `model/create` or `model/write` for those of another one. `?` after the name of a method
-says that it writes only values that a call can leave out.
+records of the model itself, and `model/create` or `model/write` for those of another one. `?` after the name of a
+method says that it writes only values that a call can leave out, and whose defaults are empty.
 
-Messages and activities do not count. `written_methods` of review.json has methods and models that are left out. `--rows` prints versions and parameters too.
+With `--rows`, prints versions and parameters too.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class PassingEffect(NamedTuple):
 @dataclass
 class PassingFacts:
     effects: list[PassingEffect] = field(default_factory=list)
-    # Parameters that a call can leave out.
+    # Parameters that a call can leave out. Their defaults are no values.
     optional: Parameters = NO_PARAMETERS
 
 
@@ -138,19 +139,27 @@ class _PassingTrace(_EffectTrace):
 def _list_optional(node: FunctionNode) -> Parameters:
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    names = [each.arg for each in positional[len(positional) - len(arguments.defaults) :]]
-    names += [each.arg for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults) if default is not None]
+    pairs = [*zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults)]
+    pairs += [pair for pair in zip(arguments.kwonlyargs, arguments.kw_defaults) if pair[1] is not None]
+    names = [each.arg for each, default in pairs if _is_empty(default)]
     names += [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
     return frozenset(names)
+
+
+def _is_empty(default: ast.expr) -> bool:
+    """Whether a default is no value."""
+    try:
+        return not ast.literal_eval(default)
+    except (ValueError, TypeError):
+        return False
 
 
 class Written(NamedTuple):
     """Records to which a method writes the values of parameters."""
 
+    # Empty: the model of the method itself.
     model: str
     method: str
-    # The fields that it sets; empty: not known.
-    fields: frozenset
 
 
 class MethodFinder(Finder):
@@ -174,7 +183,8 @@ class MethodFinder(Finder):
         pending = [(model, method, parameter, True, 0)]
         seen: set[tuple] = set()
         while pending:
-            mark = pending.pop()
+            # The shortest way comes first.
+            mark = pending.pop(0)
             model, method, parameter, is_own, depth = mark
             if mark[:4] in seen or depth > DEPTH_MAX:
                 continue
@@ -199,14 +209,13 @@ class MethodFinder(Finder):
 
     def _find_written(self, place: Place, effect: PassingEffect, is_own: bool) -> Written | None:
         model = "" if is_own else place.model
-        known = frozenset(self.sources.models[place.model].fields)
         if effect.method == ASSIGNMENT:
-            return Written(model, "write", effect.fields) if effect.fields & known else None
+            is_field = bool(effect.fields & self.sources.models[place.model].fields.keys())
+            return Written(model, "write") if is_field else None
         if effect.method in CREATES:
-            return Written(model, "create", effect.fields & known)
-        if effect.method in WRITES and effect.method != "update":
-            return Written(model, "write", effect.fields & known)
-        return None
+            return Written(model, "create")
+        is_write = effect.method in WRITES and effect.method != "update"
+        return Written(model, "write") if is_write else None
 
 
 def _is_optional(method: Method, parameters: Iterable[str]) -> bool:
@@ -302,7 +311,9 @@ def render(versions: list[str], rows: Rows) -> Iterator[str]:
 def render_rows(rows: Rows) -> Iterator[str]:
     for model, words in render_words(rows):
         for method, word in words.items():
-            yield f"{model} {word} {' '.join(f'{v}:{chr(44).join(sorted(p))}' for v, p in rows[model][method].found.items())}"
+            found = rows[model][method].found
+            described = [f"{version}:{','.join(sorted(names))}" for version, names in found.items()]
+            yield " ".join([model, word, *described])
 
 
 def main() -> None:

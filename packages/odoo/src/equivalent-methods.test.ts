@@ -103,6 +103,8 @@ describe('methods of Odoo Community that write values of their caller', () => {
     ['event.booth', 'action_confirm', '[[1]]', '{"additional_values": {"partner_id": 3}}', ['write']],
     ['event.booth', 'action_confirm', '[]', '{"ids": [1], "context": {}}', []],
     ['crm.lead', 'assign_partner', '[[1]]', '{}', []],
+    // Its default is a value.
+    ['account.move', 'set_moves_checked', '[[1]]', '{}', ['write']],
     ['crm.lead', 'assign_partner', '[[1], 3]', '{}', ['write']],
     ['sale.order', 'action_confirm', '[[1]]', '{"context": {"a": 1}}', []],
     ['sale.order', 'action_confirm', '[[1], {"a": 1}]', '{}', []],

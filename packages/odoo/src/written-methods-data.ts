@@ -6,7 +6,7 @@ export const WRITTEN_METHODS = `
 account.bank.statement.line reconcile=account.move.line/create,account.move.line/write,account.move/write,account.payment.register/create,account.payment/create
 account.chart.template generate_account_reconcile_model=account.reconcile.model/create generate_journals=account.journal/create generate_properties=ir.property/create,ir.property/write process_translations=ir.translation/create try_loading=account.account/create,res.company/write
 account.journal set_bank_account=res.partner.bank/create,write
-account.move set_moves_checked?=write
+account.move set_moves_checked=write
 account.move.reversal reverse_moves?=write
 auth.passkey.key.create make_key?=res.users/write
 base_import.import do=base_import.mapping/create,base_import.mapping/write execute_import=base_import.mapping/create,base_import.mapping/write
@@ -15,7 +15,7 @@ bus.presence update_presence=create,write
 calendar.event action_join_meeting=write write_insertion_values=write
 calendar.recurrence write_insertion_values=write
 crm.iap.lead.helpers notify_no_more_credit=ir.config_parameter/create
-crm.lead action_set_lost?=write assign_geo_localize?=write assign_partner?=write convert_opportunity=write create_opp_portal=create handle_partner_assignment?=write handle_salesmen_assignment?=write iap_enrich?=write update_contact_details_from_portal=write update_lead_portal=mail.activity/create,mail.activity/write,write
+crm.lead action_set_lost?=write assign_geo_localize?=write assign_partner?=write convert_opportunity=write create_opp_portal=create handle_partner_assignment?=write handle_salesmen_assignment?=write iap_enrich=write update_contact_details_from_portal=write update_lead_portal=mail.activity/create,mail.activity/write,write
 crm.team update_invoiced_target=write
 digest.digest action_set_periodicity=write
 discuss.channel add_members?=discuss.channel.member/create channel_change_description=write channel_create=create channel_fold?=discuss.channel.member/write channel_get=create channel_pin?=discuss.channel.member/write channel_rename=write channel_set_custom_name=discuss.channel.member/write create_group=create execute_command_lead?=crm.lead/create
@@ -67,7 +67,7 @@ purchase.order create_document_from_attachment=create
 report.stock.report_reception action_assign=stock.move.line/write,stock.move/create,stock.move/write action_unassign=stock.move.line/write,stock.move/create,stock.move/write
 res.company action_close_stock_valuation?=account.move/create reflect_code_prefix_change=account.account/write
 res.lang load_lang=create
-res.partner create_from_ui=create,write create_membership_invoice=account.move/create find_or_create=create iap_partner_autocomplete_add_tags=res.partner.category/create iap_partner_autocomplete_get_tag_ids=res.partner.category/create signup_prepare?=write update_address=write
+res.partner create_from_ui=create,write create_membership_invoice=account.move/create find_or_create=create iap_partner_autocomplete_add_tags=res.partner.category/create iap_partner_autocomplete_get_tag_ids=res.partner.category/create signup_prepare=write update_address=write
 res.partner.autocomplete.sync add_to_queue=create
 res.users action_setup_outgoing_mail_server=ir.mail_server/create add_karma=write auth_oauth=create,write authenticate=ir.config_parameter/create,ir.config_parameter/write,write change_password=auth.passkey.key/write,write check=auth.passkey.key/write signup=create web_create_users=create
 res.users.settings set_custom_notifications=write set_embedded_actions_setting=res.users.settings.embedded.action/create,res.users.settings.embedded.action/write set_res_users_settings=write set_volume_setting=res.users.settings.volumes/create,res.users.settings.volumes/write

@@ -469,6 +469,7 @@ describe.skipIf(!hasCommand('python3'))(
         'add=create',
         'confirm?=write',
         'log=library.log/create',
+        'rename=write',
         'set_color=write',
         'update_details=write',
       ]);
@@ -476,7 +477,7 @@ describe.skipIf(!hasCommand('python3'))(
 
     test('follows the review', () => {
       const review = [{ models: ['library.log'] }, { methods: ['add', 'set_*'] }];
-      expect(list(...review)).toEqual(['confirm?=write', 'update_details=write']);
+      expect(list(...review)).toEqual(['confirm?=write', 'rename=write', 'update_details=write']);
     });
   },
 );

@@ -22,9 +22,10 @@ const POS_MODULES = [
 ];
 
 /**
- * A form that is a bank account with more fields, mail and followers of each new record, a document that fields name, a
- * ticket of Enterprise, modules that a point of sale installs, and the totals of an invoice, which the script takes for
- * a workflow. Phones of applicants and tickets: Odoo finds their contact by the email.
+ * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
+ * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
+ * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
+ * email.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
@@ -38,6 +39,7 @@ helpdesk.ticket stage_id=mail.mail/create
 hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_from,partner_id
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
+sale.order.discount action_apply_discount()=sale.order/write
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;

@@ -210,6 +210,20 @@ test('a record of an unknown model needs each approval for reads', async () => {
   expect(error?.data).toMatchObject({ type: 'approval_required', rule: 'approve["*"]' });
 });
 
+test('a method that writes values of the call needs the approval for `write`', async () => {
+  const models = { 'event.booth': ['action_confirm'], 'res.partner': ['update_address'] };
+  const { call, sent } = await start(models, { approve: { '*': ['write'] } });
+  for (const [model, method, params] of [
+    ['event.booth', 'action_confirm', '[[1], {"name": "a"}]'],
+    ['res.partner', 'update_address', '[[1], {"street": "a"}]'],
+  ] as const) {
+    const { error } = await call(model, method, params);
+    expect(error?.data).toMatchObject({ type: 'approval_required', rule: 'approve["*"]' });
+  }
+  expect(sent.join()).not.toMatch(/action_confirm|update_address/);
+  expect((await call('event.booth', 'action_confirm', '[[1]]')).result).toBe(true);
+});
+
 test('so it does through a value without commands', async () => {
   const models = { 'sale.order': ['write'], 'mail.activity': ['write'] };
   const { write, sent } = await start(models, { approve: { 'mail.activity': ['write'] } });
