@@ -134,8 +134,8 @@ const GROUPBY_POSITION = 2;
 const LAZY_POSITION = 6;
 
 /**
- * Reads in which Odoo ignores the limit (docs/odoo-facts.md#ignored-limits). `context`: only if the context has all of these members. `model` absent: any
- * model.
+ * Reads in which Odoo ignores the limit (docs/odoo-facts.md#ignored-limits). `context`: only if the context has all of
+ * these members. `model` absent: any model.
  */
 const UNLIMITED: readonly { model?: string; methods: RegExp; context: readonly string[] }[] = [
   // Each period between the first and the last one is a group, in 14 to 18; 19 refuses a limit then.
