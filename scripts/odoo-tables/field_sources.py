@@ -66,7 +66,8 @@ SHOWN_KINDS = {
 }  # fmt: skip
 # Units and settings: many formulas use them, and none shows them.
 PLAIN_MODELS = {
-    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang", "uom.uom",
+    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang",
+    "uom.uom",
 }  # fmt: skip
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
