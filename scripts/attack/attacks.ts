@@ -672,6 +672,38 @@ const REFUSED: readonly RefusedCalls[] = [
     ]),
   },
   {
+    name: 'reads in which Odoo ignores the limit, and names of related records, pass limit_max',
+    policy: { models: { '*': ['*'], 'res.country': ['export_data'] }, limit_max: 2 },
+    needs: 'account.account',
+    allowed: [['export_data', 'res.country', [[233], ['name', 'currency_id']]]],
+    refused: [
+      ['export_data', 'res.country', [[233], ['state_ids']]],
+      ['read_group', 'product.template', [[], ['categ_id'], ['categ_id']], { limit: 2 }],
+      ['name_search', 'account.account', [''], { context: { partner_id: 3, move_type: 'out_invoice' } }],
+      ['search_read', 'account.code.mapping', [[['account_id', 'in', [1, 2, 3]]], ['code']], { limit: 2 }],
+      ['copy_data', 'res.partner', [[3]]],
+    ],
+  },
+  {
+    name: 'denied fields in queries, views of the database, lists of records and names',
+    policy: {
+      models: { '*': ['*'] },
+      fields: {
+        'account.move.line': { deny: ['amount_residual', 'balance', 'partner_id'] },
+        'account.payment.method': { deny: ['code'] },
+        'product.attribute.value': { deny: ['name'] },
+      },
+    },
+    needs: 'account.move',
+    allowed: [['search_read', 'account.move.line', [[], ['quantity']], { limit: 1 }]],
+    refused: [
+      ['search_read', 'res.partner', [[], ['credit']], { limit: 1 }],
+      ['search_read', 'account.invoice.report', [[], ['price_subtotal']], { limit: 1 }],
+      ['search_read', 'account.journal', [[], ['selected_payment_method_codes']], { limit: 1 }],
+      ['search_read', 'product.product', [[], ['display_name']], { limit: 1 }],
+    ],
+  },
+  {
     name: 'related records without limit',
     policy: { models: { '*': ['*', 'web_read'], 'res.country': ['web_read'] }, limit_max: 2 },
     versions: [17, 19],

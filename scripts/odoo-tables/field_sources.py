@@ -66,7 +66,8 @@ SHOWN_KINDS = {
 }  # fmt: skip
 # Units and settings: many formulas use them, and none shows them.
 PLAIN_MODELS = {
-    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang", "uom.uom",
+    "decimal.precision", "ir.config_parameter", "ir.default", "res.currency", "res.currency.rate", "res.lang",
+    "uom.uom",
 }  # fmt: skip
 PLAIN_FIELDS = {
     "company_id", "currency_id", "company_currency_id", "uom_id", "product_uom_id", "product_uom", "sequence", "lang",
@@ -475,8 +476,7 @@ class Table:
         by_context = {place.shown for places in keyed for place in places}
         for place in sources.list_assigned(model.name, function).get(NAME, ()):
             shown = place.shown
-            # The field `name` of the record itself is always part of its name.
-            if shown is None or shown in depends or shown in by_context or shown in ((model.name, NAME), (model.name, "name")):
+            if shown is None or shown in depends or shown in by_context or shown == (model.name, NAME):
                 continue
             if _is_telling(shown) and _kind_of(sources.models[shown.model], shown.field) in SHOWN_KINDS[TEXT]:
                 self.rows.setdefault((model.name, NAME), set()).update(_describe_all(sources, shown, model.name))
@@ -518,6 +518,12 @@ class Table:
             model, *rows = line.split(" ")
             for name, _, found in (row.partition("=") for row in rows):
                 self.rows.setdefault((model, name), set()).update(found.split(","))
+        for (model, name), found in list(self.rows.items()):
+            # The field `name` of the record itself is known to be part of its name.
+            if name == NAME and not self.rows.get((model, "name")):
+                found.discard("name")
+                if not found:
+                    del self.rows[model, name]
         models: dict[str, dict[str, str]] = {model: {} for model, _ in self.rows}
         for (model, name), found in self.rows.items():
             models[model][name] = f"{name}={','.join(sorted(found))}" if found else name

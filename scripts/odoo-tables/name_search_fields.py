@@ -152,8 +152,9 @@ class Models:
             if found is None or found.type not in KINDS or not isinstance(function, str):
                 continue
             methods = (method for each in self.lineage(model) for method in each.methods if method.name == function)
-            texts = next(methods, None)
-            sources = {self.find_compared(model, text, KINDS[found.type]) for text in texts.facts or ()} if texts else set()
+            method = next(methods, None)
+            texts = (method.facts if method is not None else None) or ()
+            sources = {self.find_compared(model, text, KINDS[found.type]) for text in texts}
             # The field itself, and the names of the records that it leads to, are compared in any case.
             own = (None, f"{model}:{name}", self.find_relation(model, name))
             yield name, {source for source in sources if source not in own}

@@ -102,8 +102,8 @@ def _clean(text: str) -> str:
 
 def _list_selects(text: str) -> Iterator[tuple[list[str], str | None, int]]:
     """
-    The items of each list after SELECT, the table if the query has one alone, and the depth of the query. A text without
-    SELECT is part of such a list.
+    The items of each list after SELECT, the table if the query has one alone, and the depth of the query. A text
+    without SELECT is part of such a list.
     """
     starts = [match.end() for match in SELECT.finditer(text)] or [0]
     for index, start in enumerate(starts):

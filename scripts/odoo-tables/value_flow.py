@@ -422,7 +422,7 @@ def _holder_of(node: ast.expr) -> ast.expr:
 
 
 def _text_of(node: ast.expr) -> str | None:
-    """The text of an expression, with a question mark in place of each part that is not constant; None if it is none."""
+    """The text of an expression, with a question mark for each part that is not constant; None if it is no text."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):

@@ -134,13 +134,13 @@ const GROUPBY_POSITION = 2;
 const LAZY_POSITION = 6;
 
 /**
- * Reads in which Odoo ignores the limit (docs/odoo-facts.md#ignored-limits). `context`: only if the context has all of these members. `model` absent: any
- * model.
+ * Reads in which Odoo ignores the limit (docs/odoo-facts.md#ignored-limits). `context`: only if the context has all of
+ * these members. `model` absent: any model.
  */
 const UNLIMITED: readonly { model?: string; methods: RegExp; context: readonly string[] }[] = [
   // Each period between the first and the last one is a group, in 14 to 18; 19 refuses a limit then.
   { methods: /^(web_)?read_group$/, context: ['fill_temporal'] },
-  // All accounts, in the order of their use, in 16 to 19.
+  // The accounts that are usual for a partner, in 16 to 19.
   { model: 'account.account', methods: /name_search$/, context: ['partner_id', 'move_type'] },
   // The code of each account of the domain in each company, in 18 and 19.
   { model: 'account.code.mapping', methods: /search|^(web_|formatted_)?read_group$/, context: [] },

@@ -6,6 +6,7 @@ import { compileGlob, type DataRoute, type StarMeaning } from '@erp-proxy/contra
 import { findUnknown, isReadOnlyMethod, listMethods } from '@erp-proxy/odoo';
 import { NAME_SEARCH } from '@erp-proxy/odoo/fields';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
+import { FieldCheck, NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
 import { decideData } from './decide.ts';
 
@@ -77,9 +78,11 @@ export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): 
   return policy.models.some(({ pattern, holdsFor }) => holdsFor(pattern, method));
 }
 
-/** True if the policy allows to search the records of a model by name. */
+/** True if the policy allows to search the records of a model by name, as far as is known without a server. */
 export function maySearchByName(policy: CompiledPolicy | null, model: string): boolean {
-  return mayUseField(policy, model, NAME_SEARCH);
+  const rules = policy?.fields ?? null;
+  const use = { path: [NAME_SEARCH], tail: null };
+  return rules === null || new FieldCheck(rules, NOTHING_KNOWN).check(model, use) === null;
 }
 
 /** True if the policy allows to compare fields of related records of a model. */

@@ -277,6 +277,7 @@ describe('a denied field under another name of its record', () => {
     ['mail.message', 'body', 'crm.activity.report', 'body'],
     ['pos.order.line', 'price_subtotal', 'report.pos.order', 'price_subtotal_excl'],
     ['account.move', 'ref', 'purchase.bill.union', 'reference'],
+    ['account.move', 'name', 'purchase.bill.union', 'display_name'],
     // Names of records.
     ['account.move.line', 'name', 'purchase.bill.line.match', 'display_name'],
     ['hr.attendance', 'worked_hours', 'hr.attendance', 'display_name'],
