@@ -1043,33 +1043,18 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
-    name: 'methods trust a bank account, make addresses of mail, and give all users a group',
-    policy: {
-      models: { 'hr.employee': ['*'], 'hr.recruitment.source': ['*'], 'account.move': ['*'] },
-    },
+    name: 'a method gives all users a group, and another one makes an address of mail',
+    policy: { models: { 'account.move': ['*'], 'hr.recruitment.source': ['*'] } },
     needs: 'hr.recruitment.source',
-    allowed: [['search_read', 'hr.employee', [[], ['name']], { limit: 1 }]],
+    allowed: [['search_read', 'account.move', [[], ['name']], { limit: 1 }]],
     refused: [
-      ['action_toggle_primary_bank_account_trust', 'hr.employee', [[1]]],
-      ['create_alias', 'hr.recruitment.source', [[1]]],
-      ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
       ['action_activate_currency', 'account.move', [[1]]],
-    ],
-  },
-  {
-    name: 'a wizard makes bank accounts',
-    policy: { models: { 'account.setup.bank.manual.config': ['*'] } },
-    needs: 'account.setup.bank.manual.config',
-    allowed: [['search_read', 'account.setup.bank.manual.config', [[], ['id']], { limit: 1 }]],
-    refused: [
-      ['create', 'account.setup.bank.manual.config', [{ acc_number: 'attack' }]],
-      ['create', 'account.setup.bank.manual.config', [{ res_partner_bank_id: 1 }]],
-      ['write', 'account.setup.bank.manual.config', [[1], { acc_number: 'attack' }]],
+      ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
     ],
   },
   {
     name: 'a wizard restores the code of an action',
-    versions: [18, 19],
+    versions: [19, 19],
     policy: { models: { 'server.action.history.wizard': ['*'] } },
     needs: 'server.action.history.wizard',
     refused: [['restore_revision', 'server.action.history.wizard', [[1]]]],
@@ -1111,17 +1096,6 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
-    name: 'a scheduled activity is assigned to another user',
-    policy: { models: { 'res.partner': ['*'] } },
-    needs: 'mail.activity',
-    allowed: [['activity_schedule', 'res.partner', [[3]], { summary: 'attack' }]],
-    refused: [
-      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', user_id: 6 }],
-      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', context: { default_user_id: 6 } }],
-      ['activity_reschedule', 'res.partner', [[3], ['mail.mail_activity_data_todo']], { new_user_id: 6 }],
-    ],
-  },
-  {
     name: 'a search by name refreshes the list of routes',
     policy: { models: { 'website.route': ['*'] }, read_only: true },
     needs: 'website.route',
@@ -1146,10 +1120,6 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'methods of other names write without an approval',
     run: attackApprovals,
-  },
-  {
-    name: 'methods that take values write, create and delete without an approval',
-    run: attackSetters,
   },
   {
     name: 'default_get returns what was not asked',
@@ -1193,40 +1163,6 @@ async function attackApprovals({ odoo, limit, version }: Target): Promise<string
   }
   const { error } = await call('read', 'res.partner', [[id], ['name']]);
   return error === undefined ? null : `refused, though its policy allows it: ${error.message}`;
-}
-
-type Setter = readonly [first: number, needs: 'create' | 'write' | 'unlink', call: Call];
-
-/** Methods that set values of the call, with the first version that has them and the method that needs the approval. */
-const SETTERS: readonly Setter[] = [
-  [14, 'unlink', ['action_mass_deletion', 'calendar.event', [[1], 'self_only']]],
-  [14, 'unlink', ['unlink_from_partner_id', 'calendar.filters', [3]]],
-  [14, 'write', ['action_confirm', 'event.booth', [[1], { name: 'attack' }]]],
-  [14, 'write', ['action_set_periodicity', 'digest.digest', [[1], 'weekly']]],
-  [14, 'write', ['assign_geo_localize', 'crm.lead', [[1], 1, 1]]],
-  [14, 'write', ['update_quantity', 'lunch.order', [[1], 1]]],
-  [16, 'create', ['create_from_template', 'loyalty.program', ['gift_card']]],
-  [17, 'create', ['sync_from_ui', 'restaurant.floor', ['attack', 'red', 1]]],
-  [19, 'write', ['set_moves_checked', 'account.move', [[1], true]]],
-  [19, 'write', ['set_state', 'mrp.workorder', [[1], 'progress']]],
-];
-
-async function attackSetters({ has, limit, version }: Target): Promise<string | null> {
-  const found: string[] = [];
-  for (const [first, needs, each] of SETTERS) {
-    const [, model] = each;
-    if (version < first || !(await has(model))) continue;
-    const call = await limit({ models: { [model]: ['*'] }, approve: { [model]: [needs] } });
-    const { error } = await make(call, each);
-    if (error === undefined) found.push(`${print(each)}: it ran`);
-    else if (
-      error.data.type !== 'approval_required' &&
-      !isDenied(error) &&
-      error.data.type !== 'method_not_found'
-    )
-      found.push(`${print(each)}: ${error.message}`);
-  }
-  return found.length === 0 ? null : found.join('\n         ');
 }
 
 /** Sends an OR of one denied path and many harmless paths, each into another model. */
