@@ -1018,7 +1018,6 @@ const REFUSED: readonly RefusedCalls[] = [
       ['get_template_tasks', 'project.project', [[1]]],
       ['get_working_hours_for_all_attendees', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
       ['get_worklocation', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
-      ['load_data_params', 'pos.config', [[1]]],
       ['load_self_data', 'pos.config', [[1]]],
       ['message_get_followers', 'res.partner', [[3]]],
     ],
