@@ -1082,7 +1082,6 @@ const REFUSED: readonly RefusedCalls[] = [
       ['get_template_tasks', 'project.project', [[1]]],
       ['get_working_hours_for_all_attendees', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
       ['get_worklocation', 'res.partner', [[3], '2026-01-05', '2026-01-09']],
-      ['load_data_params', 'pos.config', [[1]]],
       ['load_self_data', 'pos.config', [[1]]],
       ['message_get_followers', 'res.partner', [[3]]],
     ],
@@ -1107,33 +1106,18 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
-    name: 'methods trust a bank account, make addresses of mail, and give all users a group',
-    policy: {
-      models: { 'hr.employee': ['*'], 'hr.recruitment.source': ['*'], 'account.move': ['*'] },
-    },
+    name: 'a method gives all users a group, and another one makes an address of mail',
+    policy: { models: { 'account.move': ['*'], 'hr.recruitment.source': ['*'] } },
     needs: 'hr.recruitment.source',
-    allowed: [['search_read', 'hr.employee', [[], ['name']], { limit: 1 }]],
+    allowed: [['search_read', 'account.move', [[], ['name']], { limit: 1 }]],
     refused: [
-      ['action_toggle_primary_bank_account_trust', 'hr.employee', [[1]]],
-      ['create_alias', 'hr.recruitment.source', [[1]]],
-      ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
       ['action_activate_currency', 'account.move', [[1]]],
-    ],
-  },
-  {
-    name: 'a wizard makes bank accounts',
-    policy: { models: { 'account.setup.bank.manual.config': ['*'] } },
-    needs: 'account.setup.bank.manual.config',
-    allowed: [['search_read', 'account.setup.bank.manual.config', [[], ['id']], { limit: 1 }]],
-    refused: [
-      ['create', 'account.setup.bank.manual.config', [{ acc_number: 'attack' }]],
-      ['create', 'account.setup.bank.manual.config', [{ res_partner_bank_id: 1 }]],
-      ['write', 'account.setup.bank.manual.config', [[1], { acc_number: 'attack' }]],
+      ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
     ],
   },
   {
     name: 'a wizard restores the code of an action',
-    versions: [18, 19],
+    versions: [19, 19],
     policy: { models: { 'server.action.history.wizard': ['*'] } },
     needs: 'server.action.history.wizard',
     refused: [['restore_revision', 'server.action.history.wizard', [[1]]]],
@@ -1172,17 +1156,6 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: [
       ['action_add_to_picking', 'stock.package', [[1]], { context: { picking_id: 1 } }],
       ['action_set_bom_on_orderpoint', 'mrp.bom', [[1]], { context: { orderpoint_id: 1 } }],
-    ],
-  },
-  {
-    name: 'a scheduled activity is assigned to another user',
-    policy: { models: { 'res.partner': ['*'] } },
-    needs: 'mail.activity',
-    allowed: [['activity_schedule', 'res.partner', [[3]], { summary: 'attack' }]],
-    refused: [
-      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', user_id: 6 }],
-      ['activity_schedule', 'res.partner', [[3]], { summary: 'attack', context: { default_user_id: 6 } }],
-      ['activity_reschedule', 'res.partner', [[3], ['mail.mail_activity_data_todo']], { new_user_id: 6 }],
     ],
   },
   {
