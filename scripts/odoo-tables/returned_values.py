@@ -27,12 +27,12 @@ NO_CREDENTIAL = re.compile(r"_ids?$|^(has|is|use|check|count|nb)_|payment_token|
 # Methods of records whose answer has values of the fields that constants in the arguments name, or of all fields.
 READS = {
     "read", "search_read", "web_read", "web_search_read", "export_data", "copy_data", "_read_format", "read_group",
-    "_read_group", "web_read_group", "formatted_read_group", "jsonify", "_read", "format", "_export_rows",
+    "_read_group", "web_read_group", "formatted_read_group", "jsonify", "_read", "_export_rows",
 }  # fmt: skip
-NAMES = {"name_get", "name_search", "_name_search", "get_formview_action_name"}
+NAMES = {"name_get", "name_search", "_name_search"}
 FETCHES = {"fetchall", "fetchone", "fetchmany", "dictfetchall", "dictfetchone", "execute_query", "execute_query_dict"}
 # Methods of the object in which Odoo collects what it sends to its web client.
-COLLECTED = {"get_result", "_store_get_result"}
+COLLECTED = {"get_result"}
 RENDERS = re.compile(r"^_render_(qweb|field|template_postprocess|lang)|_generate_template|generate_email")
 # Functions whose result shows nothing of their arguments: answers of services are those of the service.
 WITHOUT_VALUE = {
@@ -42,7 +42,7 @@ WITHOUT_VALUE = {
 # Methods that return records, or a part of them, whatever else they do.
 RECORDS = {
     "create", "copy", "name_create", "_search", "message_post", "_message_log", "message_notify", "_create", "load",
-    "activity_schedule", "_message_create", "find_or_create", "_load_records", "export_data_ids", "_as_query",
+    "activity_schedule", "_message_create", "find_or_create", "_load_records",
 }  # fmt: skip
 # Names of variables that hold the name of a field.
 FIELD_NAMES = re.compile(r"field|fname|^f$|^name$|^attr")
