@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from data_flow import OPERATORS
 from field_sources import PLAIN_FIELDS, PLAIN_MODELS, Shown, Sources
 from odoo_sources import Method
 from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _extend, _is_env, _name_of, _Trace
@@ -19,7 +20,8 @@ from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _exten
 # Names of fields, functions and system parameters that hold, make or sign what opens a record or a service.
 CREDENTIAL = re.compile(
     r"(^|_)(access_token|.*_token|token|password|passwd|secret|.*_secret|api_?key|.*_api_key|apikey|private_key"
-    r"|.*_hmac|hmac|signup_url|portal_url|share_url|client_key|_?portal_ensure_token|generate_access_token|pin"
+    r"|.*_hmac|hmac|signup_url|.*kiosk_key|.*kiosk_url|portal_url|share_url|client_key|_?portal_ensure_token"
+    r"|generate_access_token|pin"
     r"|.*_pin_hashed|signed_url|.*_signature_key)($|\.)|get_portal_url|_sign_token|_encode_link|_generate_signed"
 )
 # Names that match, but show nothing.
@@ -177,8 +179,11 @@ def _find_root(target: ast.expr) -> str | None:
 
 
 def _has_conditions(node: ast.expr) -> bool:
-    return any(isinstance(part, (ast.Tuple, ast.List)) and len(part.elts) == 3 for part in ast.walk(node)) and any(
-        isinstance(part, ast.Constant) and part.value in ("=", "!=", "in", "not in", ">", "<", ">=", "<=", "ilike", "any")
+    return any(
+        isinstance(part, (ast.Tuple, ast.List))
+        and len(part.elts) == 3
+        and isinstance(part.elts[1], ast.Constant)
+        and part.elts[1].value in OPERATORS
         for part in ast.walk(node)
     )
 
