@@ -1,5 +1,6 @@
-"""Finds methods that change who signs in, who may do what, where mail comes in, where money goes, or what code runs, and
-forms that delete records which their fields name.
+"""Finds methods that change who signs in, who may do what, where mail comes in, where money goes, or what code runs.
+
+Finds forms too that delete records which their fields name.
 
 Follows effect_flow.py from each method, as written_models.py does from `create` and `write`.
 """
@@ -18,8 +19,8 @@ GUARDED = {
 }  # fmt: skip
 # Fields that a method changes for the work of a service, or to remember what a user has seen.
 TECHNICAL = re.compile(
-    r"token|_cal_id$|^karma$|^odoobot_|^auth_passkey|chain_sequence|last_transaction|external_report_layout_id|proxy_state"
-    r"|migration_key|has_received_warning|alias_status|_onboarding_payment_method$"
+    r"token|_cal_id$|^karma$|^odoobot_|^auth_passkey|chain_sequence|last_transaction|external_report_layout_id"
+    r"|proxy_state|migration_key|has_received_warning|alias_status|_onboarding_payment_method$"
 )
 
 

@@ -9,8 +9,9 @@ that only the former output has keeps its verdict.
 
 A method of a model is known if a version defines it on the model or on one that it inherits, and if no version has a
 reason why it reaches more than its records. A reason counts if one of its sources is no key of the context, or a key
-that a function of the model, or of a mixin of it, uses for it. Keys that only functions of other models use do not count: almost every method would have them, by what
-sends its mail. review.json overrules the tables in both directions. Each of its rows has been read in the sources.
+that a function of the model, or of a mixin of it, uses for it. Keys that only functions of other models use do not
+count: almost every method would have them, by what sends its mail. review.json overrules the tables in both directions.
+Each of its rows has been read in the sources.
 
 The output has names only, one model a line:
 

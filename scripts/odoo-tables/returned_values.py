@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from data_flow import OPERATORS
 from field_sources import PLAIN_FIELDS, PLAIN_MODELS, Shown, Sources
 from odoo_sources import Method
 from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _extend, _is_env, _name_of, _Trace
@@ -19,7 +20,8 @@ from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _exten
 # Names of fields, functions and system parameters that hold, make or sign what opens a record or a service.
 CREDENTIAL = re.compile(
     r"(^|_)(access_token|.*_token|token|password|passwd|secret|.*_secret|api_?key|.*_api_key|apikey|private_key"
-    r"|.*_hmac|hmac|signup_url|portal_url|share_url|client_key|_?portal_ensure_token|generate_access_token|pin"
+    r"|.*_hmac|hmac|signup_url|.*kiosk_key|.*kiosk_url|portal_url|share_url|client_key|_?portal_ensure_token"
+    r"|generate_access_token|pin"
     r"|.*_pin_hashed|signed_url|.*_signature_key)($|\.)|get_portal_url|_sign_token|_encode_link|_generate_signed"
 )
 # Names that match, but show nothing.
@@ -27,12 +29,12 @@ NO_CREDENTIAL = re.compile(r"_ids?$|^(has|is|use|check|count|nb)_|payment_token|
 # Methods of records whose answer has values of the fields that constants in the arguments name, or of all fields.
 READS = {
     "read", "search_read", "web_read", "web_search_read", "export_data", "copy_data", "_read_format", "read_group",
-    "_read_group", "web_read_group", "formatted_read_group", "jsonify", "_read", "format", "_export_rows",
+    "_read_group", "web_read_group", "formatted_read_group", "jsonify", "_read", "_export_rows",
 }  # fmt: skip
-NAMES = {"name_get", "name_search", "_name_search", "get_formview_action_name"}
+NAMES = {"name_get", "name_search", "_name_search"}
 FETCHES = {"fetchall", "fetchone", "fetchmany", "dictfetchall", "dictfetchone", "execute_query", "execute_query_dict"}
 # Methods of the object in which Odoo collects what it sends to its web client.
-COLLECTED = {"get_result", "_store_get_result"}
+COLLECTED = {"get_result"}
 RENDERS = re.compile(r"^_render_(qweb|field|template_postprocess|lang)|_generate_template|generate_email")
 # Functions whose result shows nothing of their arguments: answers of services are those of the service.
 WITHOUT_VALUE = {
@@ -42,7 +44,7 @@ WITHOUT_VALUE = {
 # Methods that return records, or a part of them, whatever else they do.
 RECORDS = {
     "create", "copy", "name_create", "_search", "message_post", "_message_log", "message_notify", "_create", "load",
-    "activity_schedule", "_message_create", "find_or_create", "_load_records", "export_data_ids", "_as_query",
+    "activity_schedule", "_message_create", "find_or_create", "_load_records",
 }  # fmt: skip
 # Names of variables that hold the name of a field.
 FIELD_NAMES = re.compile(r"field|fname|^f$|^name$|^attr")
@@ -177,8 +179,11 @@ def _find_root(target: ast.expr) -> str | None:
 
 
 def _has_conditions(node: ast.expr) -> bool:
-    return any(isinstance(part, (ast.Tuple, ast.List)) and len(part.elts) == 3 for part in ast.walk(node)) and any(
-        isinstance(part, ast.Constant) and part.value in ("=", "!=", "in", "not in", ">", "<", ">=", "<=", "ilike", "any")
+    return any(
+        isinstance(part, (ast.Tuple, ast.List))
+        and len(part.elts) == 3
+        and isinstance(part.elts[1], ast.Constant)
+        and part.elts[1].value in OPERATORS
         for part in ast.walk(node)
     )
 

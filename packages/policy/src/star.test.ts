@@ -63,6 +63,17 @@ describe('`*` alone', () => {
     });
   });
 
+  test('does not stand for a method that shows values of other models, and says which entry to add', () => {
+    expect(check({}, 'crm.lead', 'message_get_followers')).toEqual({
+      allowed: false,
+      rule: 'allow_unknown_methods',
+      message:
+        '`message_get_followers` of `crm.lead` returns values of records of other models, so that `*` does not stand for it. Ask the operator to name it: "message_get_followers" in `models["crm.lead"]`.',
+    });
+    const named = { models: { 'crm.lead': ['*', 'message_get_followers'] } };
+    expect(findDenying(named, 'crm.lead', 'message_get_followers')).toBeNull();
+  });
+
   test('stands for methods of the ORM and of mixins on a model of a custom module, and for no other', () => {
     const policy = { models: { '*': ['*'] } };
     expect(findDenying(policy, 'x_fleet.contract', 'message_post')).toBeNull();
