@@ -115,6 +115,11 @@ export function decideNamedPaths(
   return finish(decidePaths(policy, request, NOTHING_KNOWN));
 }
 
+/** Whether `limit_max` also bounds the related records of a field that the method names. */
+export function limitsColumns(method: string | undefined): boolean {
+  return method === 'export_data';
+}
+
 /** `export_data` gives the names of all records to which a column leads, so `limit_max` refuses columns of several. */
 export function decideColumns(
   { policy: { limit_max: max } }: Pick<CompiledPolicy, 'policy'>,
@@ -123,7 +128,7 @@ export function decideColumns(
 ): FieldsDecision {
   const lacking: LackingTypes = new Map();
   const columns =
-    max === undefined || method !== 'export_data' ? [] : uses.filter(({ isListed }) => isListed);
+    max === undefined || !limitsColumns(method) ? [] : uses.filter(({ isListed }) => isListed);
   for (const {
     path: [field = ''],
   } of columns) {

@@ -11,6 +11,7 @@ export {
   type FieldsRequest,
   finish,
   type Lacking,
+  limitsColumns,
   listAllowedFields,
   type Steps,
 } from '../decide-fields.ts';

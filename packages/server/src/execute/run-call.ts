@@ -139,7 +139,7 @@ function noteAllowed(
   const built = {
     client,
     isSameFor: async (other: typeof client) =>
-      hasSameFieldRules(client, other) &&
+      hasSameFieldRules(client, other, call.method) &&
       (call.lacksTypes === undefined || hasSameModels(client, other)) &&
       isSameCall(await operation.authorize(asked, other, values, time.signal), call),
     resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,

@@ -26,6 +26,7 @@ import {
   type FieldsRequest,
   type Known,
   type Lacking,
+  limitsColumns,
   listAllowedFields,
   NOTHING_KNOWN,
   type Steps,
@@ -90,12 +91,19 @@ export function hasFieldRules({ policy }: Pick<Client, 'policy'>): boolean {
   return policy !== null && policy.fields !== null;
 }
 
-/** Whether a call whose fields and paths were checked for one client need not be checked again for the other. */
-export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Client, 'policy'>): boolean {
+/**
+ * Whether a call whose fields and paths were checked for one client need not be checked again for the other. `method`:
+ * that of the call, unless it only reads by `fields`.
+ */
+export function hasSameFieldRules(
+  one: Pick<Client, 'policy'>,
+  other: Pick<Client, 'policy'>,
+  method?: string,
+): boolean {
   if (one.policy === other.policy) return true;
   const [before, now] = [one.policy?.policy, other.policy?.policy];
   if (JSON.stringify(before?.fields) !== JSON.stringify(now?.fields)) return false;
-  if (before?.limit_max !== now?.limit_max) return false;
+  if (limitsColumns(method) && before?.limit_max !== now?.limit_max) return false;
   return JSON.stringify(before?.models) === JSON.stringify(now?.models);
 }
 
