@@ -310,13 +310,6 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   },
   {
     rule: 'sign_in',
-    models: ['hr.departure.wizard'],
-    methods: 'writes',
-    why: 'archives employees and takes rights from their users',
-    versions: '14 to 19',
-  },
-  {
-    rule: 'sign_in',
     models: [
       'res.users.role*',
       'wizard.create.role.from.user',
@@ -339,14 +332,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   // Bank accounts and payments.
   {
     rule: 'money',
-    models: ['account.journal', 'hr.employee'],
-    methods: ['set_bank_account', 'action_open_topup_wizard', 'action_toggle_primary_bank_account_trust'],
-    why: 'creates a bank account, or lets payments go to it',
-    versions: '14 to 19; trust of employees 19',
-  },
-  {
-    rule: 'money',
-    models: ['hr.bank.account.allocation.wizard*', 'payment.refund.wizard', 'payment.capture.wizard'],
+    models: ['hr.bank.account.allocation.wizard.line', 'payment.refund.wizard', 'payment.capture.wizard'],
     methods: 'writes',
     why: 'forms that trust bank accounts of employees, or refund and capture payments that they name',
     versions: '15 to 19; bank accounts 19',
@@ -552,13 +538,6 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   },
   {
     rule: 'code',
-    models: ['server.action.history.wizard'],
-    methods: 'writes',
-    why: 'brings back former code of a server action',
-    versions: '19',
-  },
-  {
-    rule: 'code',
     models: ['web_studio.*', 'studio.*', 'ai.*'],
     methods: 'writes',
     why: 'creates fields, views and automations; agents that run server actions',
@@ -664,13 +643,6 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     methods: 'writes',
     why: 'values in any model: defaults, properties, translations (of views and templates too), records that mail creates',
     versions: '14 to 19; `ir.property` to 17; `ir.translation` 14, 15',
-  },
-  {
-    rule: 'rights',
-    models: ['hr.recruitment.source'],
-    methods: ['create_alias', 'create_and_get_alias'],
-    why: 'creates an address whose mail creates applicants',
-    versions: '14 to 19',
   },
   {
     rule: 'rights',
