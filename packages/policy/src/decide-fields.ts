@@ -127,8 +127,7 @@ export function decideColumns(
   known: Known,
 ): FieldsDecision {
   const lacking: LackingTypes = new Map();
-  const columns =
-    max === undefined || !limitsColumns(method) ? [] : uses.filter(({ isListed }) => isListed);
+  const columns = max === undefined || !limitsColumns(method) ? [] : uses.filter(({ isListed }) => isListed);
   for (const {
     path: [field = ''],
   } of columns) {
