@@ -31,6 +31,7 @@ READS = {
     "read", "search_read", "web_read", "web_search_read", "export_data", "copy_data", "_read_format", "read_group",
     "_read_group", "web_read_group", "formatted_read_group", "jsonify", "_read", "_export_rows",
 }  # fmt: skip
+TEXTS = {"format", "join", "replace", "strip", "split", "encode", "decode", "lower", "upper"}
 NAMES = {"name_get", "name_search", "_name_search"}
 FETCHES = {"fetchall", "fetchone", "fetchmany", "dictfetchall", "dictfetchone", "execute_query", "execute_query_dict"}
 # Methods of the object in which Odoo collects what it sends to its web client.
@@ -142,6 +143,10 @@ class _ReturnTrace(_Trace):
                 marked |= frozenset({(RENDERED,)})
             if name == "get" and node.args:
                 marked = marked.union(*map(_mark, self._constants_of(node.args[0])))
+            if name in TEXTS:
+                # The result has the values themselves. As steps of a path, calls within calls would grow too long.
+                given = self._join([*node.args, *(keyword.value for keyword in node.keywords)])
+                return marked | self.value(receiver) | given
             if name in READS:
                 return marked | self._value_of_read(node, self.value(receiver))
             if name in NAMES:
