@@ -36,3 +36,13 @@ test('a row that cannot be loaded is reported by its number, and no row is kept'
   });
   expect(search('res.partner', [['name', 'in', ['Fine', 'Bad']]])).toEqual([]);
 });
+
+test('a column cannot set a field of a linked record, and names no record by it', () => {
+  const { call } = openEnvironment();
+  expect(
+    call('res.partner', 'load', [['name', 'country_id/currency_id/name'], [['Bad', 'Germany']]]),
+  ).toMatchObject({
+    ids: false,
+    messages: [{ message: 'Can not create Many-To-One records indirectly, import the field separately' }],
+  });
+});

@@ -4,7 +4,7 @@ import { checkAccess } from '../access.ts';
 import { compileNamed } from '../compile-comparison.ts';
 import { Fault } from '../fault.ts';
 import { isToMany } from '../field.ts';
-import type { Environment, Method, Model } from '../model.ts';
+import type { Environment, Field, Method, Model } from '../model.ts';
 import { showField } from '../read.ts';
 import type { Row } from '../row.ts';
 import { searchIds } from '../search.ts';
@@ -114,19 +114,36 @@ function loadRow(
   let known: number | undefined;
   for (const [index, path] of names.entries()) {
     const cell = cells[index] ?? null;
-    const [name = '', part] = path.split('/');
+    const [name = '', ...rest] = path.split('/');
     const field = model.fields.get(name);
     if (path === '.id') known = Number(cell);
     else if (path === 'id') known = findByXmlId(model.name, String(cell));
     else if (!field) throw environment.personality.texts.unknownFieldRead(model.name, name);
     else if (!field.relation) values[name] = cell;
-    else
-      values[name] =
-        part === '.id' ? Number(cell) : findByName(environment, field.relation, cell, field.string);
+    else values[name] = findLinked(environment, field, rest, cell);
   }
   if (known === undefined) return createRow(environment, model, values);
   writeRows(environment, model, [known], values);
   return known;
+}
+
+/** Finds the record that a column names by its id, its external id or its name. `rest`: the path after the field. */
+function findLinked(
+  environment: Environment,
+  { relation = '', string, type }: Field,
+  rest: readonly string[],
+  cell: Json,
+): Json {
+  const [part] = rest;
+  if (part === undefined) return findByName(environment, relation, cell, string);
+  if (type === 'one2many' && part !== '.id' && part !== 'id')
+    throw new Fault('builtins.NotImplementedError', 'The sandbox does not load records of a one2many field');
+  if (rest.length > 1 || (part !== '.id' && part !== 'id'))
+    throw new Fault(
+      'builtins.ValueError',
+      'Can not create Many-To-One records indirectly, import the field separately',
+    );
+  return part === '.id' ? Number(cell) : (findByXmlId(relation, String(cell)) ?? false);
 }
 
 function findByXmlId(model: string, xmlId: string): number | undefined {
