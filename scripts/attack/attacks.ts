@@ -1210,7 +1210,9 @@ export const ATTACKS: readonly Attack[] = [
 
 /** Names the fields for credentials that the server has, and reads companies without naming any. */
 async function attackCredentials({ odoo, limit }: Target): Promise<string | null> {
-  const fields: Record<string, object> = await odoo('res.company', 'fields_get', [], { attributes: ['type'] });
+  const fields: Record<string, object> = await odoo('res.company', 'fields_get', [], {
+    attributes: ['type'],
+  });
   const credentials = [...(listCredentialFields().get('res.company') ?? [])];
   const present = credentials.filter((name) => Object.hasOwn(fields, name));
   const call = await limit({ models: { '*': ['*'] } });

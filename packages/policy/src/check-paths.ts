@@ -93,10 +93,7 @@ export class PathCheck {
   readonly #isOpen: boolean;
 
   /** If the records of all other models may be read, only paths to fields of records are checked. */
-  constructor(
-    { mayFollow, mayReadByPath, hiddenOf }: PathRules,
-    types: ReadonlyMap<string, FieldTypes>,
-  ) {
+  constructor({ mayFollow, mayReadByPath, hiddenOf }: PathRules, types: ReadonlyMap<string, FieldTypes>) {
     this.#mayRead = mayFollow;
     this.#hiddenOf = hiddenOf;
     this.#types = types;

@@ -104,7 +104,10 @@ describe('a call that names no fields', () => {
   });
 
   test('is refused if the method cannot list fields', () => {
-    expect(list({}, all, 'res.company', 'copy_data', [[1]])).toMatchObject({ kind: 'denied', rule: 'fields' });
+    expect(list({}, all, 'res.company', 'copy_data', [[1]])).toMatchObject({
+      kind: 'denied',
+      rule: 'fields',
+    });
     expect(list({}, all, 'sale.order', 'copy_data', [[1]])).toEqual(all);
   });
 

@@ -8,7 +8,9 @@ import { listCredentialFields } from '@erp-proxy/odoo/sensitive';
 const NONE: ReadonlySet<string> = new Set();
 
 /** Returns the hidden fields of a model. An entry allows a field if it names the model and the field without `*`. */
-export function compileHiddenFields(rules: NonNullable<Policy['fields']>): (model: string) => ReadonlySet<string> {
+export function compileHiddenFields(
+  rules: NonNullable<Policy['fields']>,
+): (model: string) => ReadonlySet<string> {
   const table = listCredentialFields();
   const changed = new Map<string, ReadonlySet<string>>();
   for (const [model, rule] of Object.entries(rules)) {

@@ -241,7 +241,11 @@ test('a key gets no field with a credential, also by a call that names no fields
   );
   const proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
   const limit = async (members: Partial<Policy>) => {
-    const policy = { origins: [upstream.url], models: { '*': ['*'], 'res.company': ['copy_data'] }, ...members };
+    const policy = {
+      origins: [upstream.url],
+      models: { '*': ['*'], 'res.company': ['copy_data'] },
+      ...members,
+    };
     const { key } = await proxy.app.keys.create({ name: 'company', policy });
     return async (action: string, params: unknown[], keyword: object = {}) => {
       const erp_instance = JSON.parse(printInstance(upstream.url));
