@@ -3,6 +3,7 @@
  * must still allow what it is for.
  */
 import type { Policy } from '@erp-proxy/contract';
+import { listCredentialFields } from '@erp-proxy/odoo/sensitive';
 import type { Answer, KeyCall, Target } from './target.ts';
 
 export interface Attack {
@@ -1189,6 +1190,10 @@ export const ATTACKS: readonly Attack[] = [
     run: attackSetters,
   },
   {
+    name: 'a policy for all models reads fields that hold credentials',
+    run: attackCredentials,
+  },
+  {
     name: 'default_get returns what was not asked',
     async run({ limit }) {
       const call = await limit({
@@ -1202,6 +1207,39 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
 ];
+
+/** Names the fields for credentials that the server has, and reads companies without naming any. */
+async function attackCredentials({ odoo, limit }: Target): Promise<string | null> {
+  const fields: Record<string, object> = await odoo('res.company', 'fields_get', [], {
+    attributes: ['type'],
+  });
+  const credentials = [...(listCredentialFields().get('res.company') ?? [])];
+  const present = credentials.filter((name) => Object.hasOwn(fields, name));
+  const call = await limit({ models: { '*': ['*'] } });
+  const refused: readonly Call[] = [
+    ...(present[0] === undefined ? credentials.slice(0, 1) : present).flatMap((name): Call[] => [
+      ['read', 'res.company', [[1], ['name', name]]],
+      ['search_count', 'res.company', [[[name, '!=', false]]]],
+      ['search_count', 'res.users', [[[`company_id.${name}`, '=like', 'a%']]]],
+      ['export_data', 'res.users', [[2], [`company_id/${name}`]]],
+    ]),
+    ['read', 'res.users', [[2], ['microsoft_calendar_rtoken']]],
+    ['search_read', 'ir.ui.view', [[['visibility_password', '!=', false]], ['name']], { limit: 1 }],
+    ['copy_data', 'res.company', [[1]]],
+  ];
+  const found: string[] = [];
+  for (const each of refused) {
+    const { error } = await make(call, each);
+    if (!isDenied(error)) found.push(`${print(each)}: ${error?.message ?? 'it ran'}`);
+  }
+  for (const method of ['read', 'search_read']) {
+    const { result, error } = await call(method, 'res.company', [method === 'read' ? [1] : []]);
+    if (error !== undefined) found.push(`refused, though its policy allows it: ${method}: ${error.message}`);
+    const shown = Object.keys(result?.[0] ?? {}).filter((name) => credentials.includes(name));
+    if (shown.length > 0) found.push(`${method} of res.company returned ${shown.join(', ')}`);
+  }
+  return found.length === 0 ? null : found.join('\n         ');
+}
 
 async function attackApprovals({ odoo, limit, version }: Target): Promise<string | null> {
   const [id] = await odoo('res.partner', 'create', [[{ name: 'attack' }]]);

@@ -161,6 +161,31 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
     });
   });
 
+  test('has fields that hold credentials, by their names, their views and what they show, except those of the review', () => {
+    const list = (...review: object[]) => {
+      const file = join(makeFolder(), 'review.json');
+      writeFileSync(file, JSON.stringify({ credential_fields: review }));
+      const args = ['-B', `${folder}credential_fields.py`, '--review', file, `18=${folder}fixture`];
+      const printed = execFileSync('python3', args, { encoding: 'utf8' });
+      return printed.split('\n').filter((line) => line.startsWith('library.'));
+    };
+    expect(list()).toEqual([
+      'library.branch door_code',
+      'library.desk access_token',
+      'library.guest code_of_branch secret',
+      'library.member code_of_branch secret',
+      'library.rack secret',
+      'library.shelf secret',
+      'library.volume shelf_secret',
+    ]);
+    const others = { fields: ['*'], models: ['library.[dgrsv]*'] };
+    expect(list(others, { fields: ['door_*'] })).toEqual(['library.member secret']);
+    expect(list(others, { fields: ['*secret'], models: ['library.member'] })).toEqual([
+      'library.branch door_code',
+      'library.member code_of_branch',
+    ]);
+  });
+
   describe('the methods that `*` of a policy stands for', () => {
     interface Review {
       context: { key: string }[];

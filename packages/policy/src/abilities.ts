@@ -92,7 +92,8 @@ export function mayReadByPath(policy: CompiledPolicy | null, model: string): boo
 
 /** True if no rule denies the field itself. Other fields that show its value are not checked. */
 export function mayUseField(policy: CompiledPolicy | null, model: string, field: string): boolean {
-  return policy === null || policy.fields === null || policy.fields.findDenying(model, field) === null;
+  if (policy === null) return true;
+  return !policy.hiddenOf(model).has(field) && (policy.fields?.findDenying(model, field) ?? null) === null;
 }
 
 /** True if the policy allows to move data in this way. */

@@ -18,6 +18,7 @@ import {
 } from '@erp-proxy/odoo/fields';
 import type { FieldType, FieldTypes } from '@erp-proxy/odoo/values';
 import type { LackingTypes } from './check-fields.ts';
+import type { CompiledPolicy } from './compile.ts';
 import { READING_METHODS } from './readable-models.ts';
 
 export interface DeniedPath {
@@ -26,7 +27,7 @@ export interface DeniedPath {
   /** The path by which the call leads to the model. */
   path: readonly string[];
   /** What the call would use of the model's records. */
-  used: 'fields' | 'names' | 'search' | 'parents';
+  used: 'fields' | 'names' | 'search' | 'parents' | 'credential';
   /** With `model` null: the field on the path that the server does not describe. Usually it is misspelt. */
   unknown?: UnknownField | null;
 }
@@ -79,28 +80,34 @@ const DATES: ReadonlySet<string> = new Set(['date', 'datetime']);
 const UNDESCRIBED = '';
 const EXCEPTIONS: ReadonlySet<string> = new Set(['product.supplierinfo name', 'res.bank state']);
 
+/** What a policy says about paths. */
+export type PathRules = Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow' | 'hiddenOf'>;
+
 export class PathCheck {
   /** Types that are needed. Grows while uses are checked. */
   readonly lacking: LackingTypes = new Map();
   readonly #mayRead: (model: string) => boolean;
+  readonly #hiddenOf: CompiledPolicy['hiddenOf'];
   readonly #types: ReadonlyMap<string, FieldTypes>;
 
   readonly #isOpen: boolean;
 
-  /** `isOpen`: all other records may be read, so only paths to fields of records are checked. */
-  constructor(mayRead: (model: string) => boolean, types: ReadonlyMap<string, FieldTypes>, isOpen: boolean) {
-    this.#mayRead = mayRead;
+  /** If the records of all other models may be read, only paths to fields of records are checked. */
+  constructor({ mayFollow, mayReadByPath, hiddenOf }: PathRules, types: ReadonlyMap<string, FieldTypes>) {
+    this.#mayRead = mayFollow;
+    this.#hiddenOf = hiddenOf;
     this.#types = types;
-    this.#isOpen = isOpen;
+    this.#isOpen = mayReadByPath === null;
   }
 
   /** Null: the use is allowed, as far as the types are known. */
   check(own: string, use: FieldUse): DeniedPath | null {
     if (!this.#isOpen) return this.#check(own, use);
     // Names of records, and searches by them, are allowed. The last name of a path leads no further.
-    if (use.path.filter((name) => name !== ID).length < 2) return null;
+    const isPath = use.path.filter((name) => name !== ID).length > 1;
+    if (!isPath && this.#hiddenOf(own).size === 0) return null;
     const denied = this.#check(own, { ...use, tail: null });
-    return denied?.used === 'fields' ? denied : null;
+    return denied?.used === 'fields' || denied?.used === 'credential' ? denied : null;
   }
 
   #check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
@@ -111,7 +118,8 @@ export class PathCheck {
       const isLast = index === path.length - 1;
       // From 19 on, `id.email` in a domain is `email` of the record itself.
       if (name === ID && !isLast) continue;
-      const used = this.#checkField(own, at, name, isWritten === true);
+      const isHidden = at.model !== null && isWritten !== true && this.#hiddenOf(at.model).has(name);
+      const used = isHidden ? 'credential' : this.#checkField(own, at, name, isWritten === true);
       if (used !== null) return { model: at.model, path, used, unknown: at.unknown ?? null };
       if (name === NAME_SEARCH) return this.#checkSearch(own, at.model, path);
       if (isLast && !leadsOn(at.model, name, tail)) return null;
@@ -236,17 +244,21 @@ export function describeDeniedPath({ model, path, used }: DeniedPath): string {
     return `To which model \`${named}\` leads cannot be told from the fields that the server describes. Check the names, or leave it out: this key may not read fields of all models.`;
   }
   const shown = named === '' ? 'A name' : `\`${named}\``;
+  if (used === 'credential')
+    return `${USES[used](shown, `\`${model}\``)}: a key may use it only where \`fields\` of its policy allows it, with the model and the field named without \`*\`. ${ADVICE[used]}, or ask the operator.`;
   return `${USES[used](shown, `\`${model}\``)}, which this key may not read. ${ADVICE[used]}, or ask the operator to allow \`${READING_METHODS[0]}\` of \`${model}\` in \`models\`.`;
 }
 
 const USES: Record<DeniedPath['used'], (path: string, model: string) => string> = {
   fields: (path, model) => `${path} reads a field of ${model}`,
+  credential: (path, model) => `${path} reads a field of ${model} that holds a credential`,
   names: (path, model) => `${path} shows names of ${model}`,
   search: (path, model) => `${path} is compared with a text, which searches ${model} by name`,
   parents: (path, model) => `${path} follows the parents in ${model}`,
 };
 const ADVICE: Record<DeniedPath['used'], string> = {
   fields: 'Leave it out',
+  credential: 'Leave it out',
   names: 'Read the ids only',
   search: 'Compare it with ids',
   parents: 'Name the ids',

@@ -2,6 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { isInBlock, parseAddress, parseBlock } from '@erp-proxy/text';
 import { FieldRules } from './field-rules.ts';
+import { compileHiddenFields } from './hidden-fields.ts';
 import { compileModelRules, type ModelRule } from './model-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
 import { compilePatterns } from './pattern.ts';
@@ -25,6 +26,8 @@ export interface CompiledPolicy {
   readonly unattended: readonly ModelRule[];
   /** Null: fields are not restricted. */
   readonly fields: FieldRules | null;
+  /** The fields of a model that hold credentials and that no entry of `fields` allows by name. */
+  readonly hiddenOf: (model: string) => ReadonlySet<string>;
   /** Whether the records of a model may be read; null: the records of any model may be read. */
   readonly mayReadByPath: Test<string> | null;
   /** Whether paths of a call may lead to fields of a model. */
@@ -53,6 +56,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     approve: compileModelRules('approve', policy.approve ?? {}, 'all'),
     unattended: compileModelRules('unattended', policy.unattended ?? {}, known),
     fields: policy.fields === undefined ? null : new FieldRules(policy.fields),
+    hiddenOf: compileHiddenFields(policy.fields ?? {}),
     mayReadByPath,
     mayFollow: compileFollowedModels(modelRules, mayReadByPath),
   };

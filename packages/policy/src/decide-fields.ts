@@ -12,7 +12,7 @@ import {
   NOTHING_KNOWN,
   type ShownOrder,
 } from './check-fields.ts';
-import { describeDeniedPath, PathCheck, type UnknownField } from './check-paths.ts';
+import { describeDeniedPath, PathCheck, type PathRules, type UnknownField } from './check-paths.ts';
 import type { CompiledPolicy } from './compile.ts';
 import type { FieldRules } from './field-rules.ts';
 
@@ -87,7 +87,7 @@ export function* decideFields(
 
 /** Decides whether the paths of a call lead only into models that the policy allows to read. */
 export function* decidePaths(
-  { mayReadByPath, mayFollow }: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
+  rules: PathRules,
   { model, uses: { uses, unreadable } }: Pick<FieldsRequest, 'model' | 'uses'>,
   known: Known,
 ): Steps<FieldsDecision> {
@@ -97,11 +97,13 @@ export function* decidePaths(
       `This key may not read fields of all models, and which ones \`${unreadable}\` leads to cannot be told. Name fields as Odoo does, and fewer in one call.`,
     );
   }
-  const check = new PathCheck(mayFollow, known.types, mayReadByPath === null);
+  const check = new PathCheck(rules, known.types);
   for (const use of uses) {
     const denied = check.check(model, use);
-    if (denied !== null)
-      return { ...deny('models', describeDeniedPath(denied)), unknown: denied.unknown ?? null };
+    if (denied !== null) {
+      const rule = denied.used === 'credential' ? 'fields' : 'models';
+      return { ...deny(rule, describeDeniedPath(denied)), unknown: denied.unknown ?? null };
+    }
     yield use.path.length;
   }
   return { kind: 'allowed', lacking: { types: check.lacking, orders: false } };
@@ -109,7 +111,7 @@ export function* decidePaths(
 
 /** Like {@link decidePaths}, but only by the names in the call, without types of fields. */
 export function decideNamedPaths(
-  policy: Pick<CompiledPolicy, 'mayReadByPath' | 'mayFollow'>,
+  policy: PathRules,
   request: Pick<FieldsRequest, 'model' | 'uses'>,
 ): FieldsDecision {
   return finish(decidePaths(policy, request, NOTHING_KNOWN));
@@ -205,6 +207,33 @@ export function* listAllowedFields(
   if (!unnamed.canList) return denyUnnamed((first?.rule ?? naming[0]!).name, model, unnamed);
   // An empty list stands for all fields.
   return { kind: 'listed', fields: fields.length === 0 ? ['id'] : fields };
+}
+
+/**
+ * Leaves the fields with credentials out of those whose values a call gets that names none. `listed`: the fields that
+ * the rules for fields allow.
+ */
+export function hideCredentials(
+  { hiddenOf }: Pick<CompiledPolicy, 'hiddenOf'>,
+  { model, uses: { unnamed } }: Pick<FieldsRequest, 'model' | 'uses'>,
+  listed: AllowedFields,
+  known: Known,
+): AllowedFields {
+  const hidden = hiddenOf(model);
+  const isOpen = listed.kind === 'all' || listed.kind === 'listed';
+  if (!isOpen || hidden.size === 0 || !returnsValues(unnamed)) return listed;
+  if (!unnamed.canList) return denyUnnamed('fields', model, unnamed);
+  const types = known.types.get(model);
+  if (types === undefined)
+    return { kind: 'lacking', lacking: { types: new Map([[model, new Set()]]), orders: false } };
+  const fields = listed.kind === 'listed' ? listed.fields : [...types.keys()];
+  const shown = fields.filter((field) => !hidden.has(field));
+  return shown.length === fields.length ? listed : { kind: 'listed', fields: shown };
+}
+
+/** Whether a call that names no fields gets the values of all. Aggregates and descriptions show no credential. */
+export function returnsValues(unnamed: UnnamedFields | null): unnamed is UnnamedFields {
+  return unnamed?.isListed === true;
 }
 
 /** The rules of a model, combined into one, for `keys explain`; null if no rule applies. */

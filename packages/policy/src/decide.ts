@@ -17,7 +17,7 @@ import { findSensitivity, listDelegates } from '@erp-proxy/odoo/sensitive';
 import type { LearntTypes } from '@erp-proxy/odoo/values';
 import { NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
-import { decideFields, describeFields, finish } from './decide-fields.ts';
+import { decideFields, describeFields, finish, hideCredentials } from './decide-fields.ts';
 import type { ModelRule } from './model-rules.ts';
 import { allowsMethod } from './readable-models.ts';
 
@@ -289,15 +289,24 @@ export function decideRelatedWrites(
 }
 
 /** Decides without the types of fields. execute/call/apply-field-rules.ts decides again with them. */
-function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: PolicyRequest): Decision {
-  if (rules === null) return allow('fields');
+function decideNamedFields(compiled: CompiledPolicy, request: PolicyRequest): Decision {
+  const { fields: rules, models, hiddenOf } = compiled;
   const { model, method } = request;
+  if (rules === null && hiddenOf(model).size === 0) return allow('fields');
   const uses = request.listFieldUses();
+  const shown = hideCredentials(compiled, { model, uses }, { kind: 'all' }, NOTHING_KNOWN);
+  if (shown.kind === 'denied') return deny(shown.rule, shown.message);
+  const hidden = shown.kind === 'lacking' ? { deny: [...hiddenOf(model)] } : null;
+  if (rules === null) return hidden === null ? allow('fields') : allowListed(hidden);
   const asked = { model, method, isNamed: names(models, model, method), uses };
   const decided = finish(decideFields(rules, asked, NOTHING_KNOWN));
   if (decided.kind === 'denied') return deny(decided.rule, decided.message);
-  const rule = uses.unnamed === null ? null : describeFields(rules, model);
-  return rule === null ? allow('fields') : { allowed: true, rule: 'fields', sets: {}, lists: rule };
+  const rule = uses.unnamed === null ? null : (describeFields(rules, model) ?? hidden);
+  return rule === null ? allow('fields') : allowListed(rule);
+}
+
+function allowListed(lists: FieldRule): Decision {
+  return { allowed: true, rule: 'fields', sets: {}, lists };
 }
 
 /** Whether the policy has an entry that names this model and this method without `*`. */

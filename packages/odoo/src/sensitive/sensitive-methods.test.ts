@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { listCredentialFields } from './credential-fields.ts';
 import { findMember } from './member-names.ts';
 import { SENSITIVE_ARGUMENTS, SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from './sensitive-members.ts';
 import { findSensitivity } from './sensitive-methods.ts';
@@ -339,6 +340,8 @@ test('the page lists every rule, model, method and member', () => {
     for (const name of [...members, model]) expect(page).toContain(`\`${name}\``);
   for (const [model, fields] of listWrittenFields())
     for (const name of [model, ...fields.keys()]) expect(page).toContain(`\`${name}\``);
+  for (const [model, fields] of listCredentialFields())
+    for (const name of [model, ...fields]) expect(page).toContain(`\`${name}\``);
   for (const { names, model } of SENSITIVE_ARGUMENTS)
     for (const name of [...names, model]) expect(page).toContain(`\`${name}\``);
   for (const { name, methods = '', model } of SENSITIVE_CONTEXT)

@@ -1,4 +1,5 @@
 /** Renders docs/sensitive-methods.md, which tells operators what a policy must name. */
+import { listCredentialFields } from './credential-fields.ts';
 import {
   SENSITIVE_ARGUMENTS,
   SENSITIVE_CONTEXT,
@@ -31,9 +32,8 @@ ${rules.join('\n')}
 
 Some data are not on the list although they can be secret:
 
-- Fields of models for everyday use: \`access_token\` of an order, passwords of electronic invoices on \`res.company\` or
-  \`account.journal\`, tokens of calendars on \`res.users\`, \`signup_url\` of a partner, the PIN of an employee. Odoo shows
-  most of them to administrators only, so do not give the Odoo user of a key such rights.
+- Fields that open a single document or account: \`access_token\` of an order, \`signup_token\` and \`signup_url\` of a
+  partner, the PIN of an employee. Deny them in \`fields\`, or do not give the Odoo user of a key the right to read them.
 - \`ir.attachment\`, and reads of \`mail.message\`: Odoo checks the access rights to the record that they belong to. A
   policy that names these models allows them.
 
@@ -44,6 +44,17 @@ Some data are not on the list although they can be secret:
 | rule | models | methods | why | Odoo |
 |---|---|---|---|---|
 ${SENSITIVE_TABLE.map(renderRow).join('\n')}
+
+## Fields that hold credentials
+
+These fields hold keys, tokens, passwords and secrets, in models that a policy need not name. A key may read or compare
+them only if an entry of \`fields\` names the model and the field, both without \`*\`
+([policies.md](policies.md#fields-that-hold-credentials)). A script has found them in the sources of Odoo Community 14 to
+19.
+
+| model | fields |
+|---|---|
+${[...listCredentialFields()].map(([model, fields]) => `| \`${model}\` | ${listNames([...fields])} |`).join('\n')}
 
 ## Members that lead to them
 

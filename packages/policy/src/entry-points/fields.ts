@@ -10,6 +10,7 @@ export {
   type FieldsDecision,
   type FieldsRequest,
   finish,
+  hideCredentials,
   type Lacking,
   limitsColumns,
   listAllowedFields,

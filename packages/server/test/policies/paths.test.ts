@@ -226,3 +226,55 @@ test('`*` on all models leads into no fields of models that hold credentials, wh
     expect(error?.data.type, `${method}: ${error?.message}`).not.toBe('policy_denied');
   }
 });
+
+test('a key gets no field with a credential, also by a call that names no fields, unless its policy names the field', async () => {
+  const fields = ['name', 'attendance_kiosk_key', 'email'];
+  const types = Object.fromEntries(fields.map((name) => [name, { type: 'char' }]));
+  const sent: string[][] = [];
+  const upstream = closeAfterTest(
+    await startUpstream((socket, request) => {
+      const { args = [] } = JSON.parse(request.body.toString()).params ?? {};
+      const asksTypes = args[4] === 'fields_get';
+      if (!asksTypes) sent.push(args[6]?.fields ?? args[5]?.[1] ?? 'all');
+      answerLikeOdoo(socket, printResult(asksTypes ? JSON.stringify(types) : '[]'));
+    }),
+  );
+  const proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
+  const limit = async (members: Partial<Policy>) => {
+    const policy = {
+      origins: [upstream.url],
+      models: { '*': ['*'], 'res.company': ['copy_data'] },
+      ...members,
+    };
+    const { key } = await proxy.app.keys.create({ name: 'company', policy });
+    return async (action: string, params: unknown[], keyword: object = {}) => {
+      const erp_instance = JSON.parse(printInstance(upstream.url));
+      const body = { id: 1, action, model_id: 'res.company', params, keyword, erp_instance };
+      return (await proxy.call(body, { 'x-proxy-api': key })).json;
+    };
+  };
+  const call = await limit({});
+  for (const [method, params, keyword] of [
+    ['read', [[1], ['attendance_kiosk_key']], {}],
+    ['search_count', [[['attendance_kiosk_key', '=like', 'a%']]], {}],
+    ['search_read', [[]], { fields: ['name'], order: 'attendance_kiosk_key' }],
+    ['copy_data', [[1]], {}],
+  ] as const) {
+    const { error } = await call(method, [...params], keyword);
+    expect(error?.data, method).toMatchObject({ type: 'policy_denied', rule: 'fields' });
+  }
+  expect(sent).toEqual([]);
+  expect(await call('read', [[1]])).toHaveProperty('result');
+  expect(await call('search_read', [[]])).toHaveProperty('result');
+  expect(sent).toEqual([
+    ['name', 'email'],
+    ['name', 'email'],
+  ]);
+  const named = await limit({ fields: { 'res.company': { allow: ['name', 'attendance_kiosk_key'] } } });
+  expect(await named('read', [[1], ['attendance_kiosk_key']])).toHaveProperty('result');
+  expect(await named('read', [[1]])).toHaveProperty('result');
+  expect(sent.slice(2)).toEqual([['attendance_kiosk_key'], ['name', 'attendance_kiosk_key']]);
+  const denying = await limit({ fields: { 'res.company': { deny: ['email'] } } });
+  expect(await denying('read', [[1]])).toHaveProperty('result');
+  expect(sent.slice(4)).toEqual([['name']]);
+});

@@ -24,6 +24,7 @@ import {
   type FieldRules,
   type FieldsDecision,
   type FieldsRequest,
+  hideCredentials,
   type Known,
   type Lacking,
   limitsColumns,
@@ -133,18 +134,19 @@ async function apply<AnyCall extends NamedMethod>(
   const { policy } = client;
   if (policy === null) return { call };
   const { fields } = policy;
-  if (fields === null && !namesReadFields(call.model, call.method)) return { call };
+  const { model, method } = call;
+  const hides = policy.hiddenOf(model).size > 0;
+  if (fields === null && !hides && !namesReadFields(model, method)) return { call };
   // The call was read for the rest of the policy just now.
   await createPauses(SLICE_BYTES)(call.bytes.length);
   const uses = await callFields.list(call, fields === null ? 'read' : 'all', time.signal);
-  const { model, method } = call;
   const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
   if (fields === null) {
     const decided = decideNamedPaths(policy, request);
     if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
     const columns = decideColumns(policy, request, NOTHING_KNOWN);
     const lacking = [decided, columns].flatMap((each) => ('lacking' in each ? [...each.lacking.types] : []));
-    if (lacking.length === 0) return { call };
+    if (lacking.length === 0 && (!hides || uses.unnamed === null)) return { call };
   }
   const decided = await decideWithServer(request, policy, server);
   if ('reply' in decided) return decided;
@@ -212,20 +214,23 @@ function* decideAll(policy: CompiledPolicy, request: FieldsRequest, known: Known
   const lacking: Lacking[] = [];
   const sets: SetArgument[] = [];
   const { fields: rules } = policy;
+  const { unnamed } = request.uses;
+  let listed: AllowedFields = { kind: 'all' };
   if (rules !== null) {
-    const { unnamed } = request.uses;
     const decided = yield* decideFields(rules, request, known);
     if (decided.kind === 'denied') return decided;
-    const listed: AllowedFields =
-      unnamed === null ? { kind: 'all' } : yield* listAllowedFields(rules, request.model, unnamed, known);
+    if (unnamed !== null) listed = yield* listAllowedFields(rules, request.model, unnamed, known);
     if (listed.kind === 'denied') return listed;
     const ordered = decideOrder(rules, request, known);
     if (ordered.kind === 'denied') return ordered;
-    for (const each of [decided, listed, ordered]) if ('lacking' in each) lacking.push(each.lacking);
-    if (listed.kind === 'listed' && unnamed?.canList === true)
-      sets.push({ place: unnamed, value: JSON.stringify(listed.fields) });
+    for (const each of [decided, ordered]) if ('lacking' in each) lacking.push(each.lacking);
     if (ordered.kind === 'by_id') sets.push({ place: ordered.argument, value: BY_ID });
   }
+  const shown = hideCredentials(policy, request, listed, known);
+  if (shown.kind === 'denied') return shown;
+  if (shown.kind === 'lacking') lacking.push(shown.lacking);
+  if (shown.kind === 'listed' && unnamed?.canList === true)
+    sets.push({ place: unnamed, value: JSON.stringify(shown.fields) });
   const paths = yield* decidePaths(policy, request, known);
   if (paths.kind === 'denied') return paths;
   const columns = decideColumns(policy, request, known);

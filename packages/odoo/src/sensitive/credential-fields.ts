@@ -1,0 +1,22 @@
+/**
+ * Fields that hold credentials, such as the tokens of a user's calendar, of models for everyday use. A policy must allow
+ * them by name. Reads the table in credential-fields-data.ts.
+ */
+import { CREDENTIAL_FIELDS } from './credential-fields-data.ts';
+import { findSensitivity } from './sensitive-methods.ts';
+
+let table: ReadonlyMap<string, ReadonlySet<string>> | null = null;
+
+/** By model. Models whose reads a policy must name are left out: naming them allows all of their fields. */
+export function listCredentialFields(): ReadonlyMap<string, ReadonlySet<string>> {
+  table ??= readTable();
+  return table;
+}
+
+function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
+  const lines = CREDENTIAL_FIELDS.trim()
+    .split('\n')
+    .map((line) => line.split(' '));
+  const rows = lines.map(([model = '', ...fields]) => [model, new Set(fields)] as const);
+  return new Map(rows.filter(([model]) => findSensitivity(model, 'read') === null));
+}
