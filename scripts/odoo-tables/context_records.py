@@ -26,9 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_flow import (
-    SAME_RECORDS, SEARCHES, FunctionFacts, FunctionNode, _Analysis, _name_of,
-)  # fmt: skip
+from data_flow import SAME_RECORDS, SEARCHES, FunctionFacts, FunctionNode, _Analysis, _name_of
 from model_tables import RECORDS_REASON, Tables
 from odoo_sources import ModelClass, find_checkouts, read_checkout
 
@@ -159,6 +157,7 @@ class Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Prints the members of a context that select records.")
     parser.add_argument("--rows", action="store_true", help="print the functions behind each line, for the review")
+    parser.add_argument("--review", type=Path, default=REVIEW, help="the reviewed rows; default: review.json")
     parser.add_argument("checkouts", nargs="+", metavar="VERSION=PATH", help="checkouts of Odoo")
     options = parser.parse_args()
     checkouts = find_checkouts(parser, options.checkouts)
@@ -166,7 +165,7 @@ def main() -> None:
     for version, path in checkouts.items():
         collect(rows, version, read_checkout(path, analyze))
     if not options.rows:
-        review(rows)
+        overrule(rows, json.loads(options.review.read_text(encoding="utf-8")))
     print("\n".join(describe(rows) if options.rows else render(rows, checkouts)))
 
 
@@ -217,8 +216,8 @@ def _follow(tables: Tables, model: str, path: str) -> set[str]:
     return {model}
 
 
-def review(rows: dict[str, Row]) -> None:
-    for each in json.loads(REVIEW.read_text(encoding="utf-8")).get("context_records", []):
+def overrule(rows: dict[str, Row], review: dict) -> None:
+    for each in review["context_records"]:
         for name in each["names"]:
             rows.pop(name, None)
             if each["models"]:
