@@ -173,18 +173,19 @@ def collect(rows: dict[str, Row], version: str, classes: list[ModelClass]) -> No
     """Adds what one version has: by member, or by model and member if the member is an active record."""
     tables = Tables(classes)
     for function in tables.functions.values():
-        model = tables.models[function.model]
+        owners = [name for name, ancestors in tables.ancestors.items() if function.model in ancestors]
         for method in function.methods:
             for key in method.facts.context:
-                is_active = key in ACTIVE
                 changes = RECORDS_REASON in function.read_keys.get(key, ())
-                if not (changes or (is_active and model.kind == "transient")):
-                    continue
-                if not is_active and not NAMES_RECORDS.search(key):
-                    continue
-                row = rows.setdefault(f"{function.model}:" if is_active else key, Row())
-                row.models |= find_models(tables, function.model, function.name, method.facts, key)
-                row.functions.add(f"{function.model} {function.name} {key} @{version}")
+                if key in ACTIVE:
+                    names = [f"{name}:" for name in owners if changes or tables.models[name].kind == "transient"]
+                else:
+                    names = [key] if changes and NAMES_RECORDS.search(key) else []
+                models = find_models(tables, function.model, function.name, method.facts, key)
+                for name in names:
+                    row = rows.setdefault(name, Row())
+                    row.models |= models
+                    row.functions.add(f"{function.model} {function.name} {key} @{version}")
 
 
 def find_models(tables: Tables, model: str, name: str, facts: Facts, key: str) -> set[str]:

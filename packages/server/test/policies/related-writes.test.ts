@@ -123,7 +123,7 @@ test('records that a context names need their model, and the refusal has the ent
   const FORMS = {
     'stock.backorder.confirmation': ['*'],
     'sale.advance.payment.inv': ['*'],
-    'sms.composer': ['send_*'],
+    'account.accrued.orders.wizard': ['create_*'],
   };
   const transfers = '{"context": {"button_validate_picking_ids": [1]}}';
   const orders = '{"context": {"active_ids": [4]}}';
@@ -134,7 +134,7 @@ test('records that a context names need their model, and the refusal has the ent
     const { error } = await call('sale.advance.payment.inv', method, '[[]]', orders);
     expect([method, error.message]).toEqual([method, expect.stringContaining('{"sale.order": ["read"]}')]);
   }
-  const { error } = await call('sms.composer', 'send_x', '[[1]]', orders);
+  const { error } = await call('account.accrued.orders.wizard', 'create_entries', '[[1]]', orders);
   expect(error.message).toContain('Name the model in `active_model`');
   expect(sent).toEqual([]);
 
