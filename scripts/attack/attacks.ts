@@ -1132,7 +1132,7 @@ const REFUSED: readonly RefusedCalls[] = [
         'confirm.stock.sms': ['*'],
         'crm.lead2opportunity.partner': ['*'],
         'pos.confirmation.wizard': ['*'],
-        'res.country': ['read'],
+        'res.country': ['*'],
       },
     },
     needs: 'sale.advance.payment.inv',
