@@ -1113,6 +1113,7 @@ const REFUSED: readonly RefusedCalls[] = [
     allowed: [['search_read', 'account.move', [[], ['name']], { limit: 1 }]],
     refused: [
       ['action_activate_currency', 'account.move', [[1]]],
+      ['button_hash', 'account.move', [[1]]],
       ['create_and_get_alias', 'hr.recruitment.source', [[1]]],
     ],
   },
@@ -1130,23 +1131,43 @@ const REFUSED: readonly RefusedCalls[] = [
         'sale.advance.payment.inv': ['*'],
         'stock.backorder.confirmation': ['*'],
         'confirm.stock.sms': ['*'],
+        'crm.lead2opportunity.partner': ['*'],
+        'pos.confirmation.wizard': ['*'],
+        'res.country': ['*'],
       },
     },
     needs: 'sale.advance.payment.inv',
+    allowed: [['search_read', 'res.country', [[], ['name']], { limit: 1 }]],
     refused: async ({ has }) => {
       const context = { button_validate_picking_ids: [1] };
-      return [
-        ['create', 'sale.advance.payment.inv', [{}], { context: { active_ids: [1] } }],
-        ['create_invoices', 'sale.advance.payment.inv', [[1]], { context: { active_ids: [1] } }],
-        ...((await has('stock.backorder.confirmation'))
-          ? ([
-              ['process', 'stock.backorder.confirmation', [[1]], { context }],
-              ['process_cancel_backorder', 'stock.backorder.confirmation', [[1]], { context }],
-              ['send_sms', 'confirm.stock.sms', [[1]], { context }],
-            ] as const)
-          : []),
-      ];
+      const form = 'sale.advance.payment.inv';
+      const other = { context: { active_model: 'res.country', active_ids: [1] } };
+      const calls = [
+        ['create', form, [{}], { context: { active_ids: [1] } }],
+        ['create', form, [{}], other],
+        ['default_get', form, [['sale_order_ids']], { context: { active_id: 1 } }],
+        ['create_invoices', form, [[1]], { context: { active_ids: [1] } }],
+        ['create_invoices', form, [[1]], { context: { active_model: 'sale.order', active_ids: [1] } }],
+        ['create_invoices', form, [[1]], other],
+        ['create', 'crm.lead2opportunity.partner', [{}], { context: { active_id: 1 } }],
+        ['process', 'stock.backorder.confirmation', [[1]], { context }],
+        ['process_cancel_backorder', 'stock.backorder.confirmation', [[1]], { context }],
+        ['send_sms', 'confirm.stock.sms', [[1]], { context }],
+        ['create', 'pos.confirmation.wizard', [{}], { context: { orders: [1] } }],
+      ] as const;
+      const exists = await Promise.all(calls.map(([, model]) => has(model)));
+      return calls.filter((_, index) => exists[index]);
     },
+  },
+  {
+    name: 'a method makes a partner follow a record',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'res.partner',
+    allowed: [['search_read', 'res.partner', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['message_subscribe', 'res.partner', [[1], [3]]],
+      ['message_subscribe', 'res.partner', [[1]], { partner_ids: [3] }],
+    ],
   },
   {
     name: 'the context of a method selects a document that the policy does not name',

@@ -1,6 +1,6 @@
 /** The scripts that read tables of models from a checkout of Odoo, on a small invented checkout. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -538,5 +538,76 @@ test.skipIf(!hasCommand('python3'))(
         versions: '17 18',
       })),
     );
+  },
+);
+
+test.skipIf(!hasCommand('python3'))(
+  'has members of a context that select records of other models (skipped where python3 is not installed)',
+  () => {
+    const root = makeFolder();
+    const base = join(root, 'odoo', 'addons', 'base');
+    mkdirSync(base, { recursive: true });
+    writeFileSync(join(base, '__manifest__.py'), '{"license": "LGPL-3"}');
+    writeFileSync(
+      join(base, 'models.py'),
+      `
+class Book(models.Model):
+    _name = "book"
+
+    def lend(self):
+        self.env["card"].browse(self.env.context["card_id"]).write({"book_id": self.id})
+        self.env["shelf"].search([("card_ids.home_id", "in", self.env.context.get("home_ids"))]).unlink()
+        # Read only, and a value of another record.
+        self.env["guest"].browse(self.env.context.get("guest_id")).name_get()
+
+    def count(self):
+        return len(self.env["card"].browse(self.env.context["active_ids"]))
+
+
+class Shelf(models.Model):
+    _name = "shelf"
+
+    card_ids = fields.One2many("card", "shelf_id")
+
+
+class Card(models.Model):
+    _name = "card"
+
+    home_id = fields.Many2one("home")
+
+
+class Form(models.TransientModel):
+    _name = "form"
+
+    book_ids = fields.Many2many("book", default=lambda self: self.env.context.get("active_ids"))
+    card_id = fields.Many2one("card")
+
+    def default_get(self, names):
+        values = super().default_get(names)
+        books = self.env["book"].browse(self.env.context.get("active_ids"))
+        values["card_id"] = books.card_id.id
+        return values
+
+
+class Other(models.TransientModel):
+    _name = "other"
+
+    def run(self):
+        self.env[self.env.context["active_model"]].browse(self.env.context["active_id"]).unlink()
+`,
+    );
+    const review = join(root, 'review.json');
+    const list = (...rows: object[]) => {
+      writeFileSync(review, JSON.stringify({ context_records: rows }));
+      const args = ['-B', `${folder}context_records.py`, '--review', review, `18=${root}`];
+      const [, lines = ''] = execFileSync('python3', args, { encoding: 'utf8' }).split('`');
+      return lines.trim().split('\n');
+    };
+    expect(list()).toEqual(['card_id card', 'form: book', 'home_ids home', 'other: *']);
+    const rows = [
+      { names: ['card_id', 'other:'], models: [] },
+      { names: ['form:', 'a_id'], models: ['book', 'card'] },
+    ];
+    expect(list(...rows)).toEqual(['a_id book card', 'form: book card', 'home_ids home']);
   },
 );

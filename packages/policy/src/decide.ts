@@ -345,6 +345,12 @@ function denyRelated(
   }
   if ('names' in found) {
     const { names, by, isModel } = found;
+    if (by === 'active_model') {
+      return deny(
+        'models',
+        `\`${names}\` of the context names records, and the proxy cannot tell of which model they are. Name the model in \`active_model\` beside it.`,
+      );
+    }
     const advice = isModel
       ? `Leave it out, and name the model of a new record in \`default_${by}\` of the context. For an activity, you can also call \`activity_schedule\` of its record.`
       : `Name the model in \`${by}\` beside it, or, for a new record, in \`default_${by}\` of the context.`;

@@ -1,6 +1,12 @@
-/** Finds the members of a context through which a call changes records of sensitive models. Independent of policies. */
+/**
+ * Finds the members of a context through which a call changes records of sensitive models, or names records of other
+ * models on which its method then acts. Independent of policies.
+ */
 import {
+  decodeString,
+  isEmptyArray,
   type JsonKind,
+  type JsonMember,
   type JsonSpan,
   readKind,
   readMembers,
@@ -10,6 +16,61 @@ import {
 } from '@erp-proxy/json';
 import { isWriteMethod } from '../methods.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
+import { CONTEXT_RECORDS } from './context-records-data.ts';
+import { ANY_MODEL, UNDETERMINED } from './related-findings.ts';
+
+/** A member of a context that names records. */
+export interface ContextRecords {
+  member: string;
+  /** The model of the records; null: not known. */
+  model: string | null;
+  /** Active records are those of a form, which needs no more than a link to them. */
+  method: 'read' | 'write';
+}
+
+/** The member of the context that names the model of the active records. */
+export const ACTIVE_MODEL = 'active_model';
+const NONE: readonly string[] = [];
+const ACTIVE = ['active_id', 'active_ids'];
+/** Maximum number of members that are read. Contexts of Odoo have fewer. */
+const MEMBERS_MAX = 1000;
+/** Maximum length of the name of a model, in bytes. No model has a longer name. */
+export const MODEL_LENGTH_MAX = 200;
+
+/** The members of the context that name records of other models than that of the call. */
+export function listContextRecords(
+  bytes: Uint8Array,
+  context: JsonSpan,
+  model: string,
+): ContextRecords[] | typeof UNDETERMINED {
+  if (context.kind !== 'object') return [];
+  const members = readMembers(bytes, context, MEMBERS_MAX);
+  if (members.length === MEMBERS_MAX) return UNDETERMINED;
+  const given = members.filter(({ value }) => !isEmpty(bytes, value));
+  const active = given.find(({ name }) => ACTIVE.includes(name));
+  const found: ContextRecords[] = given.flatMap(({ name: member }) =>
+    findModels(member).map((each) => ({ member, model: each, method: 'write' as const })),
+  );
+  const models = active === undefined ? [] : listActiveModels(bytes, given, model);
+  for (const each of models) found.push({ member: active!.name, model: each, method: 'read' });
+  return found.filter((each) => each.model !== model);
+}
+
+/** The models of the active records on which methods of the model act; null stands for a model that is not known. */
+function listActiveModels(
+  bytes: Uint8Array,
+  given: readonly JsonMember[],
+  model: string,
+): readonly (string | null)[] {
+  const models = findModels(`${model}:`);
+  if (models.length === 0) return models;
+  const [value, ...others] = given.filter(({ name }) => name === ACTIVE_MODEL).map((member) => member.value);
+  if (value?.kind !== 'string' || others.length > 0 || value.end - value.start > MODEL_LENGTH_MAX)
+    return models;
+  const named = decodeString(bytes, value);
+  // A method that knows other models does not look at this one.
+  return models.includes(null) || models.includes(named) ? [named] : models;
+}
 
 /** The members of the context that change sensitive models, in the order of the table. */
 export function listContextWrites(
@@ -44,4 +105,30 @@ function isSet(bytes: Uint8Array, start: number): boolean {
 
 function isFalse(kind: JsonKind): boolean {
   return kind === 'null' || kind === 'false';
+}
+
+/** Null, false, and an empty text or list. */
+function isEmpty(bytes: Uint8Array, value: JsonSpan): boolean {
+  const { kind, start, end } = value;
+  if (kind === 'array') return isEmptyArray(bytes, value);
+  return isFalse(kind) || (kind === 'string' && end - start === 2);
+}
+
+/** By member, or by model with a colon: the models of the records. The size of the data bounds the map. */
+let records: ReadonlyMap<string, readonly (string | null)[]> | null = null;
+
+function findModels(name: string): readonly (string | null)[] {
+  records ??= readRecords();
+  return records.get(name) ?? NONE;
+}
+
+function readRecords(): Map<string, readonly (string | null)[]> {
+  return new Map(
+    CONTEXT_RECORDS.trim()
+      .split('\n')
+      .map((line) => {
+        const [name = '', ...models] = line.split(' ');
+        return [name, models.map((model) => (model === ANY_MODEL ? null : model))];
+      }),
+  );
 }

@@ -641,3 +641,91 @@ test.each([
   expect(reads()).toBeGreaterThan(0);
   expect(reads()).toBeLessThan(6 * params.length);
 });
+
+describe('records that a context names, on which a method acts, need their model', () => {
+  const FORM = 'sale.advance.payment.inv';
+
+  test.each([
+    ['stock.backorder.confirmation/process', '{"button_validate_picking_ids": [1]}', ['stock.picking/write']],
+    ['expiry.picking.confirmation/process', '{"button_validate_picking_ids": [1]}', ['stock.picking/write']],
+    // A context reaches everything that the method calls.
+    ['sale.order/action_confirm', '{"button_validate_picking_ids": [1]}', ['stock.picking/write']],
+    ['stock.package/action_add_to_picking', '{"picking_id": 1}', ['stock.picking/write']],
+    ['mrp.bom/action_set_bom_on_orderpoint', '{"orderpoint_id": 1}', ['stock.warehouse.orderpoint/write']],
+    ['pos.confirmation.wizard/action_confirm', '{"orders": [1]}', ['pos.order/write']],
+    [`${FORM}/create`, '{"active_ids": [1]}', ['sale.order/read']],
+    [`${FORM}/create_invoices`, '{"active_id": 1}', ['sale.order/read']],
+    [`${FORM}/create_invoices`, '{"active\\u005fids": [1]}', ['sale.order/read']],
+    [`${FORM}/create_invoices`, '{"active_model": "sale.order", "active_ids": [1]}', ['sale.order/read']],
+    // The form does not look at the model that the call names.
+    [`${FORM}/create_invoices`, '{"active_model": "res.country", "active_ids": [1]}', ['sale.order/read']],
+    [
+      `${FORM}/create_invoices`,
+      '{"active_model": "sale.order", "active_model": "res.country", "active_ids": [1]}',
+      ['sale.order/read'],
+    ],
+    ['crm.lead.lost/action_lost_reason_apply', '{"active_ids": [1]}', ['crm.lead/read']],
+    ['crm.merge.opportunity/create', '{"active_ids": [1]}', ['crm.lead/read']],
+    ['pos.close.session.wizard/close_session', '{"active_ids": [1]}', ['pos.session/read']],
+    // A form of several models needs the one that the call names.
+    [
+      'account.payment.register/create',
+      '{"active_ids": [1]}',
+      ['account.move/read', 'account.move.line/read'],
+    ],
+    [
+      'account.payment.register/create',
+      '{"active_model": "account.move", "active_ids": [1]}',
+      ['account.move/read'],
+    ],
+    // A form of any model.
+    ['sms.composer/action_send_sms', '{"active_model": "crm.lead", "active_id": 1}', ['crm.lead/read']],
+  ])('%s %s', (name, context, methods) => {
+    const params = name.endsWith('/create') ? '[{}]' : '[[1]]';
+    expect(list(name, params, `{"context": ${context}}`)).toEqual(methods);
+  });
+
+  test.each([
+    [`${FORM}/create_invoices`, '{"active_ids": [], "active_id": null}'],
+    [`${FORM}/create_invoices`, '{"params": {"active_ids": [1]}}'],
+    ['stock.picking/button_validate', '{"button_validate_picking_ids": [1]}'],
+    ['stock.backorder.confirmation/process', '{"button_validate_picking_ids": false}'],
+    ['sale.order/action_confirm', '{"active_id": 1, "active_ids": [1]}'],
+    ['x_fleet.contract/x_confirm', '{"active_id": 1, "active_ids": [1]}'],
+    [
+      'sale.order/action_confirm',
+      '{"lang": "de_DE", "tz": "Europe/Berlin", "uid": 2, "allowed_company_ids": [1], "default_team_id": 1}',
+    ],
+  ])('needs nothing: %s %s', (name, context) => {
+    expect(list(name, '[[1]]', `{"context": ${context}}`)).toEqual([]);
+  });
+
+  test('without the name of the model, a form of any model is for policies of all models', () => {
+    const context = '{"context": {"active_ids": [1]}}';
+    expect(find('sms.composer/action_send_sms', '[[1]]', context)).toEqual({
+      names: 'active_ids',
+      by: 'active_model',
+      isModel: false,
+    });
+    const allowsAll = findRelatedWrites(
+      'sms.composer',
+      'action_send_sms',
+      readArguments('[[1]]', context),
+      () => true,
+    );
+    expect(allowsAll.found).toBeNull();
+  });
+
+  test('a context with too many members is refused', () => {
+    const members = Array.from({ length: 1001 }, (_, index) => `"a${index}": 1`);
+    expect(find('sale.order/action_confirm', '[[1]]', `{"context": {${members}}}`)).toBe(UNDETERMINED);
+  });
+});
+
+test('who follows a record by `message_subscribe` needs the entry of followers', () => {
+  const followers = ['mail.followers/write'];
+  expect(list('sale.order/message_subscribe', '[[1], [5]]')).toEqual(followers);
+  expect(list('sale.order/message_subscribe', '[[1]]', '{"partner_ids": [5]}')).toEqual(followers);
+  expect(list('sale.order/message_subscribe', '[[1]]', '{"channel_ids": [5]}')).toEqual(followers);
+  expect(list('sale.order/message_subscribe', '[[1]]', '{"partner_ids": []}')).toEqual([]);
+});

@@ -28,7 +28,7 @@ import { ATTACHMENT_ARGUMENT, ATTACHMENTS, listAttachmentArguments } from './att
 import { findInColumns } from './load-columns.ts';
 import { COMODEL, findNamedRecord, NAMING_FIELDS, type NamedRecord } from './named-records.ts';
 import { listRelatedArguments } from './related-arguments.ts';
-import { listContextWrites } from './related-context.ts';
+import { ACTIVE_MODEL, listContextRecords, listContextWrites, MODEL_LENGTH_MAX } from './related-context.ts';
 import {
   ALL,
   type Allows,
@@ -250,6 +250,8 @@ class Search implements CommandVisitor<FoundField> {
     );
     if (row !== undefined && this.#findings.deny({ member: row.name, model: row.model, method: row.method }))
       return true;
+    if (this.#findContextRecords(context)) return true;
+    // Defaults are read from the active records.
     if (takesDefaults(this.#method)) {
       someMember(this.#bytes, context, [ACTIVE_MODEL], (at) => {
         this.#findNamedModel(ACTIVE_MODEL, at);
@@ -259,6 +261,17 @@ class Search implements CommandVisitor<FoundField> {
     }
     // A context applies to everything that the method creates, also of other models.
     return this.#findIn(context, null, 'context');
+  }
+
+  /** Checks the members of the context that name records on which the method acts. */
+  #findContextRecords(context: JsonSpan): boolean {
+    const found = listContextRecords(this.#bytes, context, this.#model);
+    if (found === UNDETERMINED) return this.#findings.stop(UNDETERMINED);
+    for (const { member, model, method } of found) {
+      if (model === null) this.#findings.stopAtRecord(member, { names: 'id', by: ACTIVE_MODEL });
+      else if (!this.#findings.allows(model, method)) this.#findings.deny({ member, model, method });
+    }
+    return this.#findings.isOver;
   }
 
   /** Whether the argument itself, whatever its value, needs a method that is not allowed. */
@@ -479,11 +492,7 @@ function hasEscape(bytes: Uint8Array, { start, end }: ByteRange): boolean {
 }
 
 const RES_MODEL = 'res_model';
-/** The member of the context that names another model, from whose records defaults are read. */
-const ACTIVE_MODEL = 'active_model';
 /** Number of bytes of `""`. */
 const EMPTY_TEXT = 2;
 /** Members that are read to find the name of a model. Normal values have fewer. */
 const MEMBERS_MAX = 1000;
-/** Maximum length of the name of a model, in bytes. No model has a longer name. */
-const MODEL_LENGTH_MAX = 200;

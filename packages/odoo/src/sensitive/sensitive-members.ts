@@ -96,6 +96,14 @@ export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
     method: 'write',
     why: 'the user gets the activity, and follows the record',
   },
+  ...['partner_ids', 'channel_ids'].map((name, index) => ({
+    names: [name],
+    position: index + 1,
+    methods: 'message_subscribe',
+    model: 'mail.followers',
+    method: 'write' as const,
+    why: 'the partners, or up to 14 the channels, follow the record and get its messages',
+  })),
   {
     names: ['new_user_id'],
     position: 4,

@@ -119,6 +119,31 @@ test('a call without lists, objects and empty values asks for no types', async (
   expect(sent).toHaveLength(3);
 });
 
+test('records that a context names need their model, and the refusal has the entry', async () => {
+  const FORMS = {
+    'stock.backorder.confirmation': ['*'],
+    'sale.advance.payment.inv': ['*'],
+    'account.accrued.orders.wizard': ['create_*'],
+  };
+  const transfers = '{"context": {"button_validate_picking_ids": [1]}}';
+  const orders = '{"context": {"active_ids": [4]}}';
+  const { call, sent } = await start(FORMS);
+  const confirmed = await call('stock.backorder.confirmation', 'process', '[[1]]', transfers);
+  expect(confirmed.error.message).toContain('{"stock.picking": ["write"]}');
+  for (const method of ['create', 'default_get', 'create_invoices']) {
+    const { error } = await call('sale.advance.payment.inv', method, '[[]]', orders);
+    expect([method, error.message]).toEqual([method, expect.stringContaining('{"sale.order": ["read"]}')]);
+  }
+  const { error } = await call('account.accrued.orders.wizard', 'create_entries', '[[1]]', orders);
+  expect(error.message).toContain('Name the model in `active_model`');
+  expect(sent).toEqual([]);
+
+  const named = await start({ ...FORMS, 'stock.picking': ['write'], 'sale.order': ['read'] });
+  await named.call('stock.backorder.confirmation', 'process', '[[1]]', transfers);
+  await named.call('sale.advance.payment.inv', 'create_invoices', '[[1]]', orders);
+  expect(named.sent).toHaveLength(2);
+});
+
 test('a call whose types cannot be had is not sent', async () => {
   const { write, sent } = await start(WITH_LINES, {}, () => '5');
   const { error } = await write(LINE);
