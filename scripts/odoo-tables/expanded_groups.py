@@ -3,8 +3,8 @@
 
 Usage: expanded_groups.py 14=PATH 15=PATH ... > packages/odoo/src/expanded-groups-table.ts
 
-Each PATH is a checkout, as for read_odoo.py, of Odoo 14 to 18: later versions keep to the limit. All versions together
-make one table. It has one model a line, with its fields: those with `group_expand` that lead to records.
+Each PATH is a checkout, as for read_odoo.py. All versions together make one table. It has one model a line, with its
+fields: those with `group_expand` that lead to records.
 """
 
 from __future__ import annotations

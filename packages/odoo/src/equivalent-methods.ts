@@ -2,8 +2,9 @@
  * Lists the ORM methods that have the same effect on records as the method of a call. Independent of policies.
  * written-methods-data.ts has the methods of Odoo Community that write values of their caller, by model.
  */
-import { isEmptyArray } from '@erp-proxy/json';
+import { isEmptyArray, type JsonSpan, readElements } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
+import { isGrouping } from './grouping.ts';
 import { findUnknown } from './known-methods.ts';
 import { WRITTEN_METHODS } from './written-methods-data.ts';
 
@@ -39,11 +40,16 @@ const EQUIVALENTS: ReadonlyMap<string, readonly string[]> = new Map([
   // Methods that change records of other models.
   ['message_post', ['mail.message/create']],
   ['message_notify', ['mail.message/create']],
+  ['message_post_with_view', ['mail.message/create']],
+  ['message_post_with_template', ['mail.message/create']],
+  ['message_post_with_source', ['mail.message/create']],
+  ['message_mail_with_source', ['mail.message/create', 'mail.mail/create']],
   ['message_subscribe', ['mail.followers/create', 'mail.followers/write']],
   ['message_unsubscribe', ['mail.followers/unlink']],
   ['change_attendee_status', ['calendar.attendee/write']],
   ['unlink_w_meeting', ['unlink', 'calendar.event/unlink']],
   ['activity_schedule', ['mail.activity/create']],
+  ['activity_schedule_with_view', ['mail.activity/create']],
   ['activity_reschedule', ['mail.activity/write']],
   ['activity_feedback', ['mail.activity/write', 'mail.activity/unlink']],
   ['activity_unlink', ['mail.activity/unlink']],
@@ -98,11 +104,24 @@ function listOfTable(model: string, method: string, call: Arguments | null): rea
 /** What the arguments tell about a method that is in no table. */
 function listByArguments(model: string, method: string, call: Arguments): readonly string[] {
   if (SETTERS.test(method) && hasValues(call)) return WRITE;
-  if (findUnknown(model, method) === null) return [];
-  const hasObject =
-    call.positional.some(({ kind }) => kind === 'object') ||
-    call.named.some(({ name, value }) => VALUES.has(name) && !isLeftOut(value));
-  return hasObject ? ANY_VALUES : [];
+  if (isGrouping(method) || findUnknown(model, method) === null) return [];
+  const canHaveValues =
+    call.positional.some((value) => hasObject(call, value)) ||
+    call.named.some(({ name, value }) =>
+      VALUES.has(name) ? !isLeftOut(value) : !NO_VALUES.has(name) && hasObject(call, value),
+    );
+  return canHaveValues ? ANY_VALUES : [];
+}
+
+/** Whether the value is an object, or a list of objects. */
+function hasObject({ bytes }: Arguments, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return value.kind === 'object';
+  let first: JsonSpan['kind'] | null = null;
+  readElements(bytes, value, ({ kind }) => {
+    first = kind;
+    return false;
+  });
+  return first === 'object';
 }
 
 /** Whether the call has arguments besides the ids of its records. */

@@ -1,5 +1,5 @@
 /**
- * Fields of Odoo Community 14, 15, 16, 17, 18 by which a lazy `read_group` lists all related records.
+ * Fields of Odoo Community 14, 15, 16, 17, 18, 19 by which a lazy `read_group` lists all related records.
  * Written by scripts/odoo-tables/expanded_groups.py.
  */
 export const EXPANDED_GROUPS = `
@@ -15,7 +15,8 @@ maintenance.request stage_id
 mrp.workorder workcenter_id
 product.template categ_id
 project.project stage_id
-project.task personal_stage_type_ids sale_order_id stage_id
+project.task personal_stage_id personal_stage_type_id personal_stage_type_ids sale_order_id stage_id
+res.partner grade_id
 stock.lot location_id
 utm.campaign stage_id
 `;

@@ -94,6 +94,7 @@ test.each(['search_panel_select_range', 'im_search', 'message_get_followers'])(
     expect(count(method, readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
       asked: 7,
       canLower: false,
+      advice: 'give a `limit` of at most that, by name',
     });
     expect(count(method, readArguments('["user_id", 7]'))?.asked).toBe(null);
   },
@@ -139,19 +140,23 @@ test.each([
   ['web_save', '[[], [{}, {}], {}]', '{}'],
   ['web_save', '[[]]', '{"vals": [{}], "specification": {}}'],
 ])('%s %s %s cannot be bounded', (method, params, keyword) => {
-  expect(count(method, readArguments(params, keyword))).toEqual({ asked: null, canLower: false });
+  expect(count(method, readArguments(params, keyword))).toMatchObject({ asked: null, canLower: false });
 });
 
 describe('Odoo ignores the limit of', () => {
   const read = (model: string, method: string, params: string, keyword = '{}') =>
     countRecords(model, method, readArguments(params, keyword), 1000);
   const UNBOUNDED = { asked: null, canLower: false };
+  const EXPANDED = { ...UNBOUNDED, advice: expect.stringContaining('Send `lazy: false`') };
 
   test.each([
     ['product.template', 'read_group', '[[], ["categ_id"], ["categ_id"], 0, 5]', '{}'],
     ['product.template', 'read_group', '[[], ["categ_id"], "categ_id", 0, 5]', '{}'],
     ['product.template', 'read_group', '[[], ["categ_id"], ["categ_id", "type"], 0, 5, "x", true]', '{}'],
     ['product.template', 'web_read_group', '[[], [], ["categ_id"], 5]', '{"lazy": true}'],
+    // Fields of 19.
+    ['res.partner', 'read_group', '[[], [], ["grade_id"], 0, 5]', '{}'],
+    ['project.task', 'read_group', '[[], [], ["personal_stage_type_id"], 0, 5]', '{}'],
     [
       'hr.attendance',
       'read_group',
@@ -159,7 +164,12 @@ describe('Odoo ignores the limit of', () => {
       '{"fields": [], "groupby": ["\\u0065mployee_id:x"], "limit": 5, "lazy": 1}',
     ],
   ])('groups that list all records of a model: %s %s %s %s', (model, method, params, keyword) => {
-    expect(read(model, method, params, keyword)).toEqual(UNBOUNDED);
+    expect(read(model, method, params, keyword)).toEqual(EXPANDED);
+  });
+
+  test('`web_read_group` of 19, which has no `fields`, keeps to it', () => {
+    const keyword = '{"groupby": ["categ_id"], "aggregates": ["__count"], "limit": 5}';
+    expect(read('product.template', 'web_read_group', '[[]]', keyword)).toEqual({ asked: 5, canLower: true });
   });
 
   test.each([
@@ -173,6 +183,7 @@ describe('Odoo ignores the limit of', () => {
 
   test.each([
     ['sale.order', 'read_group', '[[], [], ["date_order"], 0, 5]', '{"context": {"fill_temporal": {}}}'],
+    ['sale.order', 'read_group', '[[], [], ["date_order"], 0, 5]', '{"context": [["fill_temporal", 1]]}'],
     ['sale.order', 'web_read_group', '[[], [], ["date_order"], 5]', '{"context": {"fill_temporal": true}}'],
     [
       'account.account',
@@ -182,13 +193,22 @@ describe('Odoo ignores the limit of', () => {
     ],
     ['account.code.mapping', 'search_read', '[[["account_id", "in", [1, 2]]], ["code"], 0, 1]', '{}'],
   ])('%s %s %s %s', (model, method, params, keyword) => {
-    expect(read(model, method, params, keyword)).toEqual(UNBOUNDED);
+    expect(read(model, method, params, keyword)).toMatchObject(UNBOUNDED);
+  });
+
+  test('the advice names the member of the context', () => {
+    const groups = read('sale.order', 'read_group', '[[], [], ["a"]]', '{"context": {"fill_temporal": {}}}');
+    expect(groups?.advice).toBe('leave `fill_temporal` out of the context');
+    const codes = read('account.code.mapping', 'search_read', '[[], ["code"], 0, 1]');
+    expect(codes).toEqual(UNBOUNDED);
   });
 
   test('no context with other members', () => {
     const context = '{"limit": 5, "context": {"partner_id": 1, "fill_temporal": false}}';
     expect(read('account.account', 'name_search', '[""]', context)).toEqual({ asked: 5, canLower: true });
     expect(read('sale.order', 'read_group', '[[], [], ["date_order"]]', context)?.asked).toBe(5);
+    const empty = '{"limit": 5, "context": []}';
+    expect(read('sale.order', 'read_group', '[[], [], ["date_order"]]', empty)?.asked).toBe(5);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import {
   decodeString,
+  isEmptyArray,
   isWrittenAt,
   type JsonSpan,
   readElements,
@@ -25,6 +26,8 @@ export interface RecordCount {
   canLower: boolean;
   /** True if `asked` counts the related records of a specification. */
   isOfSpecification?: true;
+  /** What bounds a call that has no bound, worded as a request. */
+  advice?: string;
 }
 
 /** What bounds the number of records that a read returns. */
@@ -129,7 +132,8 @@ const BACKSLASH = 0x5c;
 const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
 const EXPAND_POSITION = 7;
 
-/** Positions of arguments of `read_group` and `web_read_group`, up to 18. */
+/** Positions of arguments of `read_group`, and of `web_read_group` up to 18. */
+const FIELDS_POSITION = 1;
 const GROUPBY_POSITION = 2;
 const LAZY_POSITION = 6;
 
@@ -138,7 +142,7 @@ const LAZY_POSITION = 6;
  * these members. `model` absent: any model.
  */
 const UNLIMITED: readonly { model?: string; methods: RegExp; context: readonly string[] }[] = [
-  // Each period between the first and the last one is a group, in 14 to 18; 19 refuses a limit then.
+  // Each period between the first and the last one is a group; `web_read_group` of 19 refuses a limit then.
   { methods: /^(web_)?read_group$/, context: ['fill_temporal'] },
   // The accounts that are usual for a partner, in 16 to 19.
   { model: 'account.account', methods: /name_search$/, context: ['partner_id', 'move_type'] },
@@ -167,14 +171,15 @@ export function countRecords(
 ): RecordCount | null {
   const bound = BOUNDS.get(method) ?? (isReadOnlyMethod(method, model) ? 'unbounded' : 'none');
   if (bound === 'none') return null;
+  const context = findUnlimiting(model, method, call);
+  if (context !== null) return { asked: null, canLower: false, ...adviseContext(context) };
+  if (expandsGroups(model, method, call)) return { asked: null, canLower: false, advice: NOT_LAZY };
   const hasNoBound =
     bound === 'unbounded' ||
-    isUnlimited(model, method, call) ||
     isUnfolding(method, call) ||
-    expandsGroups(model, method, call) ||
-    listsInGroups(method, call);
+    listsInGroups(method, call) ||
+    (method === 'web_save' && savesList(call));
   if (hasNoBound) return { asked: null, canLower: false };
-  if (method === 'web_save' && savesList(call)) return { asked: null, canLower: false };
   if (bound === 'ids' || bound === 'ids_cut') {
     // `web_save` returns the records of `next_id` in place of its own.
     const next = method === 'web_save' ? findArgument(call, NEXT_POSITION, 'next_id') : [];
@@ -184,7 +189,16 @@ export function countRecords(
   }
   const [position, standard] = bound === 'limit_named' ? [null, null] : [bound.position, bound.standard];
   const limits = findArgument(call, position, 'limit').map((limit) => readLimit(call.bytes, limit));
-  return { asked: limits.length === 0 ? standard : findLargest(limits), canLower: position !== null };
+  const asked = limits.length === 0 ? standard : findLargest(limits);
+  return position === null ? { asked, canLower: false, advice: NAMED_LIMIT } : { asked, canLower: true };
+}
+
+const NOT_LAZY =
+  'Odoo adds a group for each record to which the field can lead. Send `lazy: false`, or group by another field';
+const NAMED_LIMIT = 'give a `limit` of at most that, by name';
+
+function adviseContext([member]: readonly string[]): Pick<RecordCount, 'advice'> {
+  return member === undefined ? {} : { advice: `leave \`${member}\` out of the context` };
 }
 
 /** Position of `limit` among the positional arguments of the method; null if it cannot be positional. */
@@ -198,19 +212,26 @@ function savesList(call: Arguments): boolean {
   return findArgument(call, VALUES_POSITION, 'vals').some(({ kind }) => kind === 'array');
 }
 
-function isUnlimited(model: string, method: string, call: Arguments): boolean {
-  return UNLIMITED.some(
+/** The members of the context because of which Odoo ignores the limit; none: it always does. Null: it does not. */
+function findUnlimiting(model: string, method: string, call: Arguments): readonly string[] | null {
+  const found = UNLIMITED.find(
     (row) =>
       (row.model ?? model) === model &&
       row.methods.test(method) &&
       row.context.every((member) => hasContextMember(call, member)),
   );
+  return found?.context ?? null;
 }
 
-/** Whether a context of the call has the member. An empty object counts too. */
+/**
+ * Whether a context of the call has the member. An empty object counts too. Python converts a list of pairs into an
+ * object, with any members.
+ */
 function hasContextMember({ bytes, named }: Arguments, member: string): boolean {
   return named.some(({ name, value }) => {
-    if (name !== 'context' || value.kind !== 'object') return false;
+    if (name !== 'context') return false;
+    if (value.kind === 'array') return !isEmptyArray(bytes, value);
+    if (value.kind !== 'object') return false;
     const members = readMembers(bytes, value, CONTEXT_MEMBERS_MAX + 1);
     if (members.length > CONTEXT_MEMBERS_MAX) return true;
     return members.some((each) => each.name === member && !isLeftOut(each.value));
@@ -219,10 +240,11 @@ function hasContextMember({ bytes, named }: Arguments, member: string): boolean 
 
 /**
  * Whether Odoo adds the groups of all records to which the field of the grouping can lead, beyond any limit: in lazy
- * groupings of 14 to 18.
+ * groupings. `web_read_group` of 19 keeps to the limit, and takes no `fields`.
  */
 function expandsGroups(model: string, method: string, call: Arguments): boolean {
   if (method !== 'read_group' && method !== 'web_read_group') return false;
+  if (method === 'web_read_group' && findArgument(call, FIELDS_POSITION, 'fields').length === 0) return false;
   const lazy = findArgument(call, LAZY_POSITION, 'lazy');
   if (lazy.length > 0 && lazy.every(isLeftOut)) return false;
   return findArgument(call, GROUPBY_POSITION, 'groupby').some((groupby) => {

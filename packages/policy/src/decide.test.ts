@@ -132,6 +132,16 @@ describe('denies by', () => {
   });
 });
 
+test('a denial by limit_max says what bounds the call', () => {
+  const read = (more: { advice?: string }) =>
+    check({ limit_max: 5 }, { countRecords: () => ({ asked: null, canLower: false, ...more }) });
+  expect(read({})).toHaveProperty('message', expect.stringMatching(/can give more: ask for fewer\.$/));
+  expect(read({ advice: 'send `lazy: false`' })).toHaveProperty(
+    'message',
+    expect.stringMatching(/can give more: send `lazy: false`\.$/),
+  );
+});
+
 describe('allows', () => {
   test.each<[string, Partial<Policy>, Partial<PolicyRequest>]>([
     ['an instance by pattern', {}, { server: { instance: 'shop-1' } }],

@@ -415,7 +415,7 @@ function decideContext({ policy, allowsCompany }: CompiledPolicy, request: Polic
 function decideRecords({ policy: { limit_max: max } }: CompiledPolicy, request: PolicyRequest): Decision {
   const records = max === undefined ? null : request.countRecords(max);
   if (max === undefined || records === null) return allow('limit_max');
-  const { asked, canLower } = records;
+  const { asked, canLower, advice = 'ask for fewer' } = records;
   if (asked !== null && asked <= max) return allow('limit_max');
   if (canLower && !Number.isNaN(asked)) return allow('limit_max', { limit: max });
   if (records.isOfSpecification === true) {
@@ -428,7 +428,7 @@ function decideRecords({ policy: { limit_max: max } }: CompiledPolicy, request: 
     'limit_max',
     Number.isNaN(asked)
       ? `This key may read at most ${max} records a call, and how many \`${request.method}\` would give cannot be told: give ids as a list of integers, and a limit as an integer.`
-      : `This key may read at most ${max} records a call, and this one can give more: ask for fewer.`,
+      : `This key may read at most ${max} records a call, and this one can give more: ${advice}.`,
   );
 }
 

@@ -70,6 +70,7 @@ describe('methods have the models that they change', () => {
     ['hr.recruitment.source', 'create_alias', ['mail.alias/create']],
     ['account.move.send.wizard', 'create_mail_template', ['mail.template/create']],
     ['sale.order.discount', 'action_apply_discount', ['sale.order/write']],
+    ['account.setup.bank.manual.config', 'web_save_multi', ['res.partner.bank/write']],
     ['sale.order', 'action_confirm', []],
     ['account.move', 'action_post', []],
     ['stock.picking', 'button_validate', []],

@@ -29,7 +29,7 @@ const POS_MODULES = [
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
-account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),write()=res.partner.bank/write
+account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
 account.move tax_totals,tax_totals_json=account.move.line/write
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create

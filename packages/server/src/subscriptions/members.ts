@@ -91,7 +91,7 @@ const NO_OBJECT = 'the changes must be an object';
 const RECORD_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...RECORD_MEMBERS }), NO_OBJECT);
 const EVENT_CHANGES = z.strictObject(optional({ ...SHARED_MEMBERS, ...EVENT_MEMBERS }), NO_OBJECT);
 
-/** Throws a {@link InputError}. */
+/** Throws an {@link InputError}. */
 export function readInput(
   given: SubscriptionInput,
 ): z.infer<typeof RECORD_INPUT> | z.infer<typeof EVENT_INPUT> {
@@ -100,17 +100,17 @@ export function readInput(
     : parseInput(EVENT_INPUT, given, explainUnknown);
 }
 
-/** Parses changes of a subscription to records. Throws a {@link InputError}. */
+/** Parses changes of a subscription to records. Throws an {@link InputError}. */
 export function readRecordChanges(given: SubscriptionChanges): z.infer<typeof RECORD_CHANGES> {
   return parseInput(RECORD_CHANGES, given, explainUnknown);
 }
 
-/** Parses changes of a subscription to events. Throws a {@link InputError}. */
+/** Parses changes of a subscription to events. Throws an {@link InputError}. */
 export function readEventChanges(given: SubscriptionChanges): z.infer<typeof EVENT_CHANGES> {
   return parseInput(EVENT_CHANGES, given, explainUnknown);
 }
 
-/** Checks changes of a subscription whose kind is not known yet. Throws a {@link InputError}. */
+/** Checks changes of a subscription whose kind is not known yet. Throws an {@link InputError}. */
 export function checkChanges(given: SubscriptionChanges): void {
   if (given.events === undefined) readRecordChanges(given);
   else readEventChanges(given);
