@@ -337,6 +337,20 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     why: 'forms that trust bank accounts of employees, or refund and capture payments that they name',
     versions: '15 to 19; bank accounts 19',
   },
+  {
+    rule: 'money',
+    models: ['account.batch.payment'],
+    methods: ['initiate_payment', 'validate_batch'],
+    why: 'sends payments to a bank',
+    versions: '19',
+  },
+  {
+    rule: 'money',
+    models: ['hr.expense.stripe.topup.wizard', 'hr.expense.stripe.cardholder.wizard'],
+    methods: 'writes',
+    why: 'forms that move money to an account for cards, or give a card to a person',
+    versions: '19',
+  },
 
   // Methods that return or set credentials.
   {
