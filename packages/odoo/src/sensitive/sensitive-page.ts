@@ -49,8 +49,8 @@ ${SENSITIVE_TABLE.map(renderRow).join('\n')}
 
 These fields hold keys, tokens, passwords and secrets, in models that a policy need not name. A key may read or compare
 them only if an entry of \`fields\` names the model and the field, both without \`*\`
-([policies.md](policies.md#fields-that-hold-credentials)). A script has found them in the sources of Odoo Community 14 to
-19.
+([policies.md](policies.md#fields-that-hold-credentials)). A script has found them in the sources of Odoo Community 14
+to 19.
 
 | model | fields |
 |---|---|
