@@ -232,7 +232,7 @@ export function hideCredentials(
 }
 
 /** Whether a call that names no fields gets the values of all. Aggregates and descriptions show no credential. */
-export function returnsValues(unnamed: UnnamedFields | null): unnamed is UnnamedFields {
+function returnsValues(unnamed: UnnamedFields | null): unnamed is UnnamedFields {
   return unnamed?.isListed === true;
 }
 

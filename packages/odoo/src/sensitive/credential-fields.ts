@@ -1,6 +1,6 @@
 /**
- * Fields of models for everyday use that hold credentials, such as the tokens of a user's calendar. A policy must
- * allow them by name. Reads the table in credential-fields-data.ts.
+ * Fields that hold credentials, such as the tokens of a user's calendar, of models that a policy need not name. A
+ * policy must allow the fields by name. Reads the table in credential-fields-data.ts.
  */
 import { CREDENTIAL_FIELDS } from './credential-fields-data.ts';
 import { findSensitivity } from './sensitive-methods.ts';

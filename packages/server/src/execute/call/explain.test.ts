@@ -256,3 +256,17 @@ test('says what `*` stands for on the model of the call, if an entry for it has 
   expect(explain({ allow_unknown_methods: true }, 'x_sync')).not.toHaveProperty('star');
   expect(explain({ models: { 'sale.order': ['read'] } }, 'read')).not.toHaveProperty('star');
 });
+
+test('says which fields with credentials a call that names no fields does not get, and denies one that names such a field', () => {
+  const policy = compilePolicy({ instances: ['prod'], models: { '*': ['*'] } });
+  const explain = (...params: unknown[]) =>
+    explainCall(KEY, policy, { call: { ...CALL, action: 'read', model_id: 'res.users', params } }, 0);
+  expect(explain([1]).sets).toMatchObject({
+    fields: { deny: expect.arrayContaining(['microsoft_calendar_rtoken']) },
+  });
+  expect(explain([1], ['login'])).toMatchObject({ allowed: true, sets: {} });
+  expect(explain([1], ['login', 'microsoft_calendar_rtoken'])).toMatchObject({
+    allowed: false,
+    rule: 'fields',
+  });
+});
