@@ -7,7 +7,6 @@ export const CONTEXT_RECORDS = `
 account.accrued.orders.wizard: *
 account.automatic.entry.wizard: account.move.line
 account.bank.statement.closebalance: account.bank.statement
-account.common.report: account.common.report
 account.debit.note: account.move
 account.invoice.send: account.move
 account.merge.wizard: account.account
@@ -98,6 +97,7 @@ stock.return.picking: stock.picking
 stock.traceability.report: *
 stock.valuation.layer.revaluation: stock.valuation.layer
 subcontract_move_id stock.move
+task.share.wizard: *
 ticket_timesheet_ids account.analytic.line
 validate.account.move: account.journal account.move
 `;

@@ -6,6 +6,7 @@ import { countCases } from '../../../server/test/random-cases.ts';
 import { readArguments } from '../../test/read-arguments.ts';
 import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';
+import { CONTEXT_RECORDS } from './context-records-data.ts';
 import { UNDETERMINED, type WriteMethod } from './related-findings.ts';
 import { findRelatedWrites } from './related-writes.ts';
 
@@ -714,6 +715,23 @@ describe('records that a context names, on which a method acts, need their model
       () => true,
     );
     expect(allowsAll.found).toBeNull();
+  });
+
+  test('each line of the table from the sources', () => {
+    for (const line of CONTEXT_RECORDS.trim().split('\n')) {
+      const [name = '', ...models] = line.split(' ');
+      const model = name.endsWith(':') ? name.slice(0, -1) : 'x_fleet.contract';
+      const member = name.endsWith(':') ? 'active_id' : name;
+      const { found, others } = findRelatedWrites(
+        model,
+        'action_confirm',
+        readArguments('[[1]]', `{"context": {"${member}": 1}}`),
+        () => false,
+      );
+      const needed =
+        models[0] === '*' ? [{ names: member }] : models.map((each) => ({ member, model: each }));
+      expect([found, ...others]).toMatchObject(needed);
+    }
   });
 
   test('a context with too many members is refused', () => {
