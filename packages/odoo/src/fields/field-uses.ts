@@ -245,8 +245,7 @@ class UseReader {
 
   /**
    * Whether only the order of the call decides the order of the groups. If Odoo adds groups without records, all groups
-   * come in the order of their records. Odoo adds such groups in lazy groupings of 14 to 18, and by the context from 17
-   * on.
+   * come in the order of their records. Odoo adds such groups in lazy groupings, and by the context from 17 on.
    */
   #sortsGroups(list: readonly FieldArgument[]): boolean {
     const lazy = list.find(({ names }) => names.includes('lazy'));
