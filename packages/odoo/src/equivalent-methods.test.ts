@@ -134,6 +134,8 @@ test.each([
   ['x_update', '[[1], {"name": "a"}]', '{}', ['create', 'write']],
   ['x_update', '[[1]]', '{"vals": {"name": "a"}}', ['create', 'write']],
   ['x_update', '[[1], [{"name": "a"}]]', '{}', ['create', 'write']],
+  ['x_update', '[[1], [false, {"name": "a"}]]', '{}', ['create', 'write']],
+  ['x_update', '[[1], [[0, 0, {"name": "a"}]]]', '{}', ['create', 'write']],
   ['x_update', '[[1]]', '{"row": {"name": "a"}}', ['create', 'write']],
   ['x_update', '[]', '{"ids": [1], "rows": [{"name": "a"}], "context": {}}', ['create', 'write']],
   ['x_update', '[[1]]', '{"values": null, "names": ["a"], "context": {"a": 1}}', []],

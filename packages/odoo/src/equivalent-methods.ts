@@ -2,7 +2,7 @@
  * Lists the ORM methods that have the same effect on records as the method of a call. Independent of policies.
  * written-methods-data.ts has the methods of Odoo Community that write values of their caller, by model.
  */
-import { isEmptyArray, type JsonSpan, readElements } from '@erp-proxy/json';
+import { isEmptyArray, type JsonSpan } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 import { isGrouping } from './grouping.ts';
 import { findUnknown } from './known-methods.ts';
@@ -113,15 +113,11 @@ function listByArguments(model: string, method: string, call: Arguments): readon
   return canHaveValues ? ANY_VALUES : [];
 }
 
-/** Whether the value is an object, or a list of objects. */
-function hasObject({ bytes }: Arguments, value: JsonSpan): boolean {
-  if (value.kind !== 'array') return value.kind === 'object';
-  let first: JsonSpan['kind'] | null = null;
-  readElements(bytes, value, ({ kind }) => {
-    first = kind;
-    return false;
-  });
-  return first === 'object';
+const BRACE = 0x7b;
+
+/** Whether the value is an object, or a list that contains one at any depth. A text with a brace counts too. */
+function hasObject({ bytes }: Arguments, { kind, start, end }: JsonSpan): boolean {
+  return kind === 'object' || (kind === 'array' && bytes.subarray(start, end).includes(BRACE));
 }
 
 /** Whether the call has arguments besides the ids of its records. */
