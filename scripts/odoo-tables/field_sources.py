@@ -288,7 +288,7 @@ class Sources:
         self.returns[key] = frozenset()
         found: Places = frozenset()
         for method in self.methods_of(model, name):
-            frame = Frame(self, frozenset({place}), _bind_arguments(method, given, dict(named)), depth + 1)
+            frame = Frame(self, frozenset({place}), bind_arguments(method, given, dict(named)), depth + 1)
             found |= frame.resolve(method.facts.returned)
         self.returns[key] = found
         return found
@@ -328,7 +328,7 @@ class Sources:
                 continue
             seen.add(name)
             for method in self.methods_of(model, name):
-                frame = Frame(self, start, _bind_arguments(method, given, named), 0)
+                frame = Frame(self, start, bind_arguments(method, given, named), 0)
                 yield frame, method
                 for path in method.facts.calls:
                     if frame.is_own(path[:-1]):
@@ -337,7 +337,7 @@ class Sources:
     def _spread(self, frame: Frame, path: tuple, assigned: dict) -> None:
         for place in frame.follow(path[:-1]):
             for callee in self.methods_of(place.model, path[-1].method) if place.model else ():
-                bound = _bind_arguments(callee, *frame.arguments(path[-1]))
+                bound = bind_arguments(callee, *frame.arguments(path[-1]))
                 inner = Frame(self, frozenset({place}), bound, 1)
                 for key, value in callee.facts.entries.items():
                     assigned.setdefault(key, set()).update(inner.resolve(value))
@@ -404,7 +404,8 @@ class Frame:
         return frozenset(found)
 
 
-def _bind_arguments(method: Method, given: tuple, named: dict) -> dict[str, Places]:
+def bind_arguments(method: Method, given: tuple, named: dict) -> dict[str, Places]:
+    """The values of the parameters of a method, by name."""
     bound: dict[str, Places] = dict(named)
     for index, name in enumerate(method.parameters):
         if name.startswith("*"):

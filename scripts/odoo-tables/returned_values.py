@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from data_flow import OPERATORS
-from field_sources import PLAIN_FIELDS, PLAIN_MODELS, Shown, Sources
+from field_sources import PLAIN_FIELDS, PLAIN_MODELS, Shown, Sources, bind_arguments
 from odoo_sources import Method
 from value_flow import MUTATIONS, NOTHING, CallStep, FunctionNode, Value, _extend, _is_env, _name_of, _Trace
 
@@ -261,7 +261,7 @@ class Returned:
         self.known[key] = frozenset()
         found: Places = frozenset()
         for method in self.sources.methods_of(model, name):
-            frame = _Frame(self, place, _bind(method, given, dict(named)), depth + 1)
+            frame = _Frame(self, place, bind_arguments(method, given, dict(named)), depth + 1)
             found |= frame.resolve(method.facts.returned)
         self.known[key] = found
         return found
@@ -330,15 +330,3 @@ class _Frame:
         found = {each for argument in (*given, *(value for _, value in named)) for each in argument}
         # Otherwise the step is a method of a text or a number.
         return found if place.model is not None else {*found, place}
-
-
-def _bind(method: Method, given: tuple, named: dict) -> dict[str, Places]:
-    bound: dict[str, Places] = dict(named)
-    for index, name in enumerate(method.parameters):
-        if name.startswith("*"):
-            bound[name.lstrip("*")] = frozenset().union(*given[index:], *named.values())
-            if not name.startswith("**"):
-                break
-        elif index < len(given):
-            bound[name] = given[index]
-    return bound

@@ -6,6 +6,7 @@ import { isEmptyArray, type JsonSpan } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from './arguments.ts';
 import { isGrouping } from './grouping.ts';
 import { findUnknown } from './known-methods.ts';
+import { readTableLines } from './table-lines.ts';
 import { WRITTEN_METHODS } from './written-methods-data.ts';
 
 /**
@@ -136,8 +137,7 @@ let lines: ReadonlyMap<string, Row> | null = null;
 
 function readLines(): Map<string, Row> {
   const found = new Map<string, Row>();
-  for (const line of WRITTEN_METHODS.trim().split('\n')) {
-    const [model = '', ...words] = line.split(' ');
+  for (const { name: model, words } of readTableLines(WRITTEN_METHODS)) {
     for (const word of words) {
       const [name = '', methods = ''] = word.split('=');
       const isOptional = name.endsWith('?');

@@ -2,7 +2,9 @@
  * Fields by which a lazy `read_group` groups records into all records to which the field can lead, whatever the limit
  * (docs/odoo-facts.md#ignored-limits). Reads the table in expanded-groups-table.ts.
  */
+
 import { EXPANDED_GROUPS } from './expanded-groups-table.ts';
+import { readTableLines } from './table-lines.ts';
 
 let table: ReadonlySet<string> | null = null;
 
@@ -13,11 +15,6 @@ export function isExpandedGroup(model: string, group: string): boolean {
 }
 
 function readTable(): ReadonlySet<string> {
-  const lines = EXPANDED_GROUPS.trim().split('\n');
-  return new Set(
-    lines.flatMap((line) => {
-      const [model = '', ...fields] = line.split(' ');
-      return fields.map((field) => `${model} ${field}`);
-    }),
-  );
+  const lines = readTableLines(EXPANDED_GROUPS);
+  return new Set(lines.flatMap(({ name, words }) => words.map((field) => `${name} ${field}`)));
 }

@@ -3,6 +3,7 @@
  * list of the fields on which a field depends can be too short, and for a stored field too long. Reads the table in
  * computed-fields-table.ts.
  */
+import { readTableLines } from '../table-lines.ts';
 import { COMPUTED_FIELDS } from './computed-fields-table.ts';
 
 export interface ComputedField {
@@ -61,8 +62,7 @@ function findRow(model: string, field: string): string | undefined {
 function readTable(): Table {
   const rows = new Map<string, Map<string, string>>();
   const shown = new Map<string, Set<string>>();
-  for (const line of COMPUTED_FIELDS.trim().split('\n')) {
-    const [model = '', ...fields] = line.split(' ');
+  for (const { name: model, words: fields } of readTableLines(COMPUTED_FIELDS)) {
     const ofModel = new Map<string, string>();
     for (const row of fields) {
       const at = row.indexOf('=');

@@ -4,6 +4,7 @@
  * a condition on the distribution of an invoice line compares the names of analytic accounts. Reads the table in
  * name-searches-table.ts.
  */
+import { readTableLines } from '../table-lines.ts';
 import { NAME_SEARCH } from './field-sources.ts';
 import { NAME_SEARCHES } from './name-searches-table.ts';
 
@@ -42,15 +43,12 @@ export function listCompared(model: string, field: string): readonly SearchedFie
 
 function readTable(): ReadonlyMap<string, readonly SearchedField[]> {
   return new Map(
-    NAME_SEARCHES.trim()
-      .split('\n')
-      .map((line) => {
-        const [model = '', sources = ''] = line.split(' ');
-        const fields = sources.split(',').map((source) => {
-          const [other = '', field = NAME_SEARCH] = source.split(':');
-          return { model: other, field };
-        });
-        return [model, fields];
-      }),
+    readTableLines(NAME_SEARCHES).map(({ name, words: [sources = ''] }) => {
+      const fields = sources.split(',').map((source) => {
+        const [other = '', field = NAME_SEARCH] = source.split(':');
+        return { model: other, field };
+      });
+      return [name, fields];
+    }),
   );
 }

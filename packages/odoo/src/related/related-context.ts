@@ -2,6 +2,7 @@
  * Finds the members of a context through which a call changes records of sensitive models, or names records of other
  * models on which its method then acts. Independent of policies.
  */
+
 import {
   decodeString,
   isEmptyArray,
@@ -16,6 +17,7 @@ import {
 } from '@erp-proxy/json';
 import { isWriteMethod } from '../methods.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
+import { readTableLines } from '../table-lines.ts';
 import { CONTEXT_RECORDS } from './context-records-data.ts';
 import { ANY_MODEL, UNDETERMINED } from './related-findings.ts';
 
@@ -124,11 +126,9 @@ function findModels(name: string): readonly (string | null)[] {
 
 function readRecords(): Map<string, readonly (string | null)[]> {
   return new Map(
-    CONTEXT_RECORDS.trim()
-      .split('\n')
-      .map((line) => {
-        const [name = '', ...models] = line.split(' ');
-        return [name, models.map((model) => (model === ANY_MODEL ? null : model))];
-      }),
+    readTableLines(CONTEXT_RECORDS).map(({ name, words }) => [
+      name,
+      words.map((model) => (model === ANY_MODEL ? null : model)),
+    ]),
   );
 }

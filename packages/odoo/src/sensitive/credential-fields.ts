@@ -2,6 +2,7 @@
  * Fields that hold credentials, such as the tokens of a user's calendar, of models that a policy need not name. A
  * policy must allow the fields by name. Reads the table in credential-fields-data.ts.
  */
+import { readTableLines } from '../table-lines.ts';
 import { CREDENTIAL_FIELDS } from './credential-fields-data.ts';
 import { findSensitivity } from './sensitive-methods.ts';
 
@@ -14,9 +15,6 @@ export function listCredentialFields(): ReadonlyMap<string, ReadonlySet<string>>
 }
 
 function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
-  const lines = CREDENTIAL_FIELDS.trim()
-    .split('\n')
-    .map((line) => line.split(' '));
-  const rows = lines.map(([model = '', ...fields]) => [model, new Set(fields)] as const);
-  return new Map(rows.filter(([model]) => findSensitivity(model, 'read') === null));
+  const rows = readTableLines(CREDENTIAL_FIELDS).filter(({ name }) => findSensitivity(name, 'read') === null);
+  return new Map(rows.map(({ name, words }) => [name, new Set(words)]));
 }

@@ -3,7 +3,9 @@
  * the table in written-models-data.ts, and rows of the same form for fields that the script which writes the table
  * cannot find. Independent of policies.
  */
+
 import type { ByteRange } from '@erp-proxy/json';
+import { readTableLines } from '../table-lines.ts';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';
 import { WRITTEN_MODELS } from './written-models-data.ts';
 
@@ -85,8 +87,7 @@ function getLines(): ReadonlyMap<string, readonly string[]> {
 
 function readLines(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const line of [...WRITTEN_MODELS.trim().split('\n'), ...FURTHER_ROWS.trim().split('\n')]) {
-    const [model = '', ...words] = line.split(' ');
+  for (const { name: model, words } of [WRITTEN_MODELS, FURTHER_ROWS].flatMap(readTableLines)) {
     found.set(model, [...(found.get(model) ?? []), ...words]);
   }
   return found;
