@@ -8,7 +8,7 @@ import { NAME_SEARCH } from '@erp-proxy/odoo/fields';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { FieldCheck, NOTHING_KNOWN } from './check-fields.ts';
 import type { CompiledPolicy } from './compile.ts';
-import { decideData } from './decide.ts';
+import { decideData, namesMethod } from './decide.ts';
 
 /** Methods of the ORM that read or write records. Other methods are those of business logic. */
 const RECORD_METHODS = [
@@ -31,7 +31,7 @@ export function mayCall(policy: CompiledPolicy | null, model: string, method: st
   if (!ofModel.some(({ holdsFor }) => holdsFor(model, method))) return false;
   if (policy.policy.read_only === true && !isReadOnlyMethod(method, model)) return false;
   if (findSensitivity(model, method) === null) return true;
-  return ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
+  return namesMethod(policy, model, method);
 }
 
 /** Which methods `*` stands for on this model. Null: no entry for the model has `*`, or it stands for every method. */
@@ -49,14 +49,16 @@ export function describeStar(policy: CompiledPolicy | null, model: string): Star
 }
 
 /**
- * Why the policy denies the method although an entry for the model has `*`; null: the policy denies it for another
- * reason or allows it.
+ * Why the policy denies the method although an entry for the model has `*`, or another pattern of this method; null: the
+ * policy denies it for another reason or allows it.
  */
 export function findUnnamed(policy: CompiledPolicy, model: string, method: string): string | null {
   const ofModel = policy.models.filter(({ matches }) => matches(model));
-  if (!ofModel.some(({ hasStar }) => hasStar)) return null;
-  if (ofModel.some(({ holdsFor }) => holdsFor(model, method))) return null;
-  return findSensitivity(model, method) === null ? findUnknown(model, method) : null;
+  const isMatched = ofModel.some(({ holdsFor }) => holdsFor(model, method));
+  if (!isMatched && !ofModel.some(({ hasStar }) => hasStar)) return null;
+  const sensitivity = findSensitivity(model, method);
+  if (sensitivity !== null) return namesMethod(policy, model, method) ? null : sensitivity;
+  return isMatched ? null : findUnknown(model, method);
 }
 
 /** True if the policy allows any method on this model. */

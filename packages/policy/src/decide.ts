@@ -339,7 +339,7 @@ function denyRelated(
     return deny(
       'models',
       of === null
-        ? `The default \`${unknown}\` is no field of the model of the call, so that the proxy cannot tell which records its list or object changes. Leave it out, or give the values in the record.`
+        ? `The default \`${unknown}\` is no field of the model of the call, so that the proxy cannot tell which records its list or object changes. Only a policy that allows all models and methods (\`{"*": ["*"]}\`) allows links there. Leave it out, or give the values in the record.`
         : `\`${unknown}\` has a list or object, and the server describes no such field of \`${of}\` to this user, so that the proxy cannot tell what it changes. Leave it out.`,
     );
   }

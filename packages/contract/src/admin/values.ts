@@ -36,6 +36,7 @@ export const ATTENTION_KINDS = [
   'calls_refused',
   'method_not_named',
   'reached_model_not_named',
+  'credential_field_not_named',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 

@@ -1,11 +1,13 @@
 /**
- * Finds keys whose policies lack entries: for methods that `*` in `models` does not include, and for further models
- * that the values or fields of their calls reach. Two sources tell which methods a key calls: the statistics of a day,
- * for calls that Odoo has answered, and the audit of an hour, for calls that were denied.
+ * Finds keys whose policies lack entries: for methods that `*` in `models` does not include, for further models that
+ * the values or fields of their calls reach, and for fields that hold credentials. Two sources tell which methods a key
+ * calls: the statistics of a day, for calls that Odoo has answered, and the audit of an hour, for calls that were
+ * denied.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttentionItem } from '@erp-proxy/contract';
 import { findUnknown } from '@erp-proxy/odoo';
+import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { findUnnamed, mayCall } from '@erp-proxy/policy/abilities';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
@@ -21,15 +23,22 @@ const DENIED_MAX = 100;
 /** Maximum methods that one item names. */
 const NAMED_MAX = 5;
 
+/** What the policy may have no entry for: the method, another model, or a field that holds a credential. */
+type Lacked = 'method' | 'model' | 'field';
+
 interface Called {
   model: string;
   method: string;
-  /** True if the call was denied, but not because its method is not named. */
-  reaches: boolean;
+  lacked: Lacked;
 }
 
-/** Rules by which a call is denied if an entry of `models` is missing. */
-const DENYING_RULES = ['allow_unknown_methods', 'models', 'sensitive_methods'];
+/** Rules by which a call is denied if an entry is missing. Rules of the policy's own `fields` have other names. */
+const DENYING_RULES: ReadonlyMap<string, Lacked> = new Map([
+  ['allow_unknown_methods', 'method'],
+  ['models', 'model'],
+  ['sensitive_methods', 'model'],
+  ['fields', 'field'],
+]);
 
 /** `isCut`: some keys or calls were not checked. */
 export async function listUnnamedMethods(
@@ -38,17 +47,18 @@ export async function listUnnamedMethods(
 ): Promise<{ items: AttentionItem[]; isCut: boolean }> {
   const called = new Map<string, Called[]>();
   const add = (client: string, call: Called) => {
-    const { model, method, reaches } = call;
-    if (!reaches && findUnknown(model, method) === null) return;
+    const { model, method, lacked } = call;
+    if (lacked === 'method' && findUnknown(model, method) === null && findSensitivity(model, method) === null)
+      return;
     const known = called.get(client) ?? [];
     const isKnown = known.some(
-      (one) => one.model === model && one.method === method && one.reaches === reaches,
+      (one) => one.model === model && one.method === method && one.lacked === lacked,
     );
     if (!isKnown) known.push(call);
     called.set(client, known);
   };
   for (const { client, model, method } of await deps.statistics.listCalled(now - DAY_MS))
-    add(client, { model, method, reaches: false });
+    add(client, { model, method, lacked: 'method' });
   const isCut = await addDenied(deps, now, add);
   if (called.size === 0) return { items: [], isCut };
   const items: AttentionItem[] = [];
@@ -74,14 +84,13 @@ async function addDenied(
   // Searching the audit takes longer, and usually nothing was denied.
   if ((total.errors['policy_denied'] ?? 0) === 0) return false;
   let isCut = false;
-  for (const rule of DENYING_RULES) {
+  for (const [rule, lacked] of DENYING_RULES) {
     const since = showTime(now - HOUR_MS);
     const { items, next } = await audit.search({ kind: 'call', rule, since, limit: DENIED_MAX });
     for (const record of items) {
       if (record.kind !== 'call') continue;
       const { client_id: client, model, action: method } = record;
-      const reaches = rule !== 'allow_unknown_methods';
-      if (client !== null && model !== null && method !== null) add(client, { model, method, reaches });
+      if (client !== null && model !== null && method !== null) add(client, { model, method, lacked });
     }
     isCut ||= next !== null;
   }
@@ -106,7 +115,7 @@ function describeKey(key: KeyRecord, called: readonly Called[]): AttentionItem[]
   const item = { severity: 'warning', target: `key ${key.id}`, since: null } as const;
   const items: AttentionItem[] = [];
   const unnamed = called.filter(
-    ({ model, method, reaches }) => !reaches && findUnnamed(policy, model, method) !== null,
+    ({ model, method, lacked }) => lacked === 'method' && findUnnamed(policy, model, method) !== null,
   );
   if (unnamed.length > 0) {
     const entries = printSome(
@@ -117,13 +126,23 @@ function describeKey(key: KeyRecord, called: readonly Called[]): AttentionItem[]
     items.push({ kind: 'method_not_named', ...item, text });
   }
   // If the policy names a denied call, the call was denied for its values or fields.
-  const reaching = called.filter(({ model, method, reaches }) => reaches && mayCall(policy, model, method));
+  const listNamed = (asked: Lacked) =>
+    called.filter(({ model, method, lacked }) => lacked === asked && mayCall(policy, model, method));
+  const reaching = listNamed('model');
   if (reaching.length > 0) {
-    const calls = printSome(reaching, ({ model, method }) => `${method} of ${model}`);
-    const text = `calls of the client key ${name} were denied in the last hour for other models that their values or fields reach: ${calls}. If it needs them, add the entries that the errors of these calls name to its policy.`;
+    const text = `calls of the client key ${name} were denied in the last hour for other models that their values or fields reach: ${printSome(reaching, printCall)}. If it needs them, add the entries that the errors of these calls name to its policy.`;
     items.push({ kind: 'reached_model_not_named', ...item, text });
   }
+  const reading = listNamed('field');
+  if (reading.length > 0) {
+    const text = `calls of the client key ${name} were denied in the last hour for fields that hold credentials: ${printSome(reading, printCall)}. If it needs them, allow the fields by name in "fields" of its policy.`;
+    items.push({ kind: 'credential_field_not_named', ...item, text });
+  }
   return items;
+}
+
+function printCall({ model, method }: Called): string {
+  return `${method} of ${model}`;
 }
 
 function printSome(calls: readonly Called[], print: (call: Called) => string): string {

@@ -1,10 +1,14 @@
-/** Warns of keys whose calls use methods or models that their policies do not name. */
+/** Warns of keys whose calls use methods, models or fields that their policies do not name. */
 import type { AttentionKind } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import type { CommandInput } from './command.ts';
 import { showLine } from './print-list.ts';
 
-const KINDS: ReadonlySet<AttentionKind> = new Set(['method_not_named', 'reached_model_not_named']);
+const KINDS: ReadonlySet<AttentionKind> = new Set([
+  'method_not_named',
+  'reached_model_not_named',
+  'credential_field_not_named',
+]);
 
 /** `ids`: warn of these keys only; null: of all keys. */
 export async function warnOfUnnamedMethods(

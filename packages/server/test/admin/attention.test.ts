@@ -298,10 +298,10 @@ describe('a key that calls a method for which `*` of its policy does not stand',
         const { status } = await admin.patch(`/keys/${key.id}`, { policy: { ...changed, origins } });
         expect(status).toBe(200);
       },
-      call: (method: string, params: unknown[] = [[1]]) =>
+      call: (method: string, params: unknown[] = [[1]], model = 'crm.lead') =>
         admin.proxy.call(
           {
-            model_id: 'crm.lead',
+            model_id: model,
             action: method,
             params,
             erp_instance: { ...INSTANCE, url: upstream.url },
@@ -353,6 +353,37 @@ describe('a key that calls a method for which `*` of its policy does not stand',
     await setPolicy({ models: { 'crm.lead': ['*', 'x_*'] } });
     expect(await list()).toEqual([]);
     expect((await run('keys', 'list')).stderr).toBe('');
+  });
+
+  test('is named if Odoo answered a method that only an entry with both names allows', async () => {
+    const methods = ['action_set_won', 'find_or_create_record'];
+    const { list, setPolicy, call } = await startWith({ models: { 'crm.lead': methods } });
+    for (const method of methods) expect((await call(method)).status).toBe(200);
+    expect(await list()).toEqual([]);
+    await setPolicy(NARROW);
+    expect(await list()).toMatchObject([
+      {
+        kind: 'method_not_named',
+        text: expect.stringMatching(/add to its policy: "find_or_create_record" in models\["crm\.lead"\]\.$/),
+      },
+    ]);
+    await setPolicy({ models: { 'crm.lead': ['action_*'] } });
+    expect(await list()).toEqual([]);
+  });
+
+  test('and so is one whose calls ask for fields that hold credentials', async () => {
+    const { list, call, key } = await startWith({ models: { 'res.company': ['copy_data'] } });
+    const denied = await call('copy_data', [[1]], 'res.company');
+    expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'fields' });
+    await expect.poll(list).toEqual([
+      {
+        kind: 'credential_field_not_named',
+        severity: 'warning',
+        target: `key ${key.id}`,
+        text: 'calls of the client key "shop" were denied in the last hour for fields that hold credentials: copy_data of res.company. If it needs them, allow the fields by name in "fields" of its policy.',
+        since: null,
+      },
+    ]);
   });
 
   test('is named by a denied call, which the statistics do not have', async () => {

@@ -155,6 +155,9 @@ test('says which rules the audit does not tell enough for, and does not apply th
   expect(rules.sort()).toEqual(
     'companies cors_origins fields limit_max models publishable rate sensitive_methods'.split(' '),
   );
+  const approving = { ...DRAFT, models: { 'res.partner': ['*'] }, approve: { 'res.partner': ['write'] } };
+  const compared = (await post('/policies/compare', { policy: approving })).json;
+  expect(compared.unchecked.map(({ rule }: { rule: string }) => rule)).toContain('approve');
   expect((await post('/policies/compare', { policy: null })).json).toMatchObject({
     denied: 0,
     unchecked: [],
