@@ -22,6 +22,7 @@ const TARGETS: Record<AttentionKind, string> = {
   calls_refused: 'calls',
   method_not_named: 'key a1',
   reached_model_not_named: 'key a1',
+  credential_field_not_named: 'key a1',
 };
 const WITHOUT_PAGE: ReadonlySet<AttentionKind> = new Set(['check_failed', 'audit_lost', 'audit_waiting']);
 

@@ -99,7 +99,8 @@ const UNCHECKED: {
   limit_max: 'records have no limits and no ids',
   cors_origins: 'records have no web origin',
   publishable: 'records have no web origin',
-  approve: 'records do not tell whether a call gives values to a method that can write them, or changes related records',
+  approve:
+    'records do not tell whether a call gives values to a method that can write them, or changes related records',
   unattended: 'records do not tell which calls a person has confirmed',
   instances: null,
   origins: null,
