@@ -49,8 +49,8 @@ export function describeStar(policy: CompiledPolicy | null, model: string): Star
 }
 
 /**
- * Why the policy denies the method although an entry for the model has `*`, or another pattern of this method; null: the
- * policy denies it for another reason or allows it.
+ * Why the policy denies the method although an entry for the model has `*`, or another pattern of this method; null:
+ * the policy denies it for another reason or allows it.
  */
 export function findUnnamed(policy: CompiledPolicy, model: string, method: string): string | null {
   const ofModel = policy.models.filter(({ matches }) => matches(model));
