@@ -176,8 +176,8 @@ test.each<[string, object, object]>([
   expect(find(new Map(Object.entries(other)))).toBe(false);
 });
 
-function mapValues(members: object, map: (value: unknown) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value)]));
+function mapValues<Value>(members: object, make: () => Value): Record<string, Value> {
+  return Object.fromEntries(Object.keys(members).map((name) => [name, make()]));
 }
 
 /** Evaluates a domain as Odoo does. Of its conditions, only those with `ilike` can be met. */
