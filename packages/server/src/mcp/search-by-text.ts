@@ -78,7 +78,7 @@ const PART_FIELDS = [
 ];
 const PART_TEXT_FIELDS = ['name', 'move_name', 'code', 'default_code', 'ref', 'reference', 'origin'];
 const PARTS_MAX = 5;
-/** The end of a name with a duration or a quantity, such as `: 3.00 days (11/30/2026)` and ` (12.0 Units - $ 90.00)`. */
+/** The end of a name with an amount, such as `: 3.00 days (11/30/2026)` and ` (12.0 Units - $ 90.00)`. */
 const AMOUNT_END = /(?:\s?:| \()\s?\d[\d.,]*\s\D.*$/;
 /** A word that joins two names in one, in any language: `Ann Lee on Sick Time Off`. */
 const LINK_WORD = /^\p{Ll}{1,4}$/u;

@@ -85,6 +85,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       DROP TABLE approvals;
       DROP TABLE denied_subjects;
       DROP TABLE statistics;
+      DROP TABLE watched_ids;
       DROP TABLE subscriptions;
       DROP TABLE deliveries;
       DELETE FROM erp_proxy_migrations WHERE version > 4`);
