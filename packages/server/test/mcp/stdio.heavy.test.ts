@@ -91,7 +91,7 @@ test.each(CLIENT_CONFIGURATIONS)(
 
 /** The address that a configuration names, or else the arguments with which it starts the program. */
 function readConfiguration(text: string): { address?: string; args?: string[] } {
-  if (!text.startsWith('{')) return { address: /^url = "(.*)"$/m.exec(text)?.[1]! };
+  if (!text.startsWith('{')) return { address: /^url = "(.*)"$/m.exec(text)![1]! };
   const { mcpServers, servers, context_servers } = JSON.parse(text);
   const { url, serverUrl, httpUrl, args } = (mcpServers ?? servers ?? context_servers).odoo;
   // The program begins behind `npx -y erp-proxy mcp --url <address>`.
