@@ -10,12 +10,15 @@ import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } fr
 import type { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import {
+  changeIdParts,
   followIds,
   followNotices,
   includesId,
   keepLast,
   parseProgress,
+  printProgress,
   readSeenNotices,
+  readWatchedIds,
   takeIdsAfter,
   WATCHED_IDS_MAX,
 } from './progress.ts';
@@ -372,7 +375,7 @@ export class Poller {
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
-    const held = progress === null && !gone ? [] : (progress?.ids ?? null);
+    const held = progress === null && !gone ? [] : readWatchedIds(progress, before.ids);
     const watched = gone && held === null ? await this.#listWatched(subscription) : held;
     if (signal.aborted) return false;
     if (watched !== null && 'problem' in watched) return this.#fail(known, before, watched);
@@ -385,13 +388,21 @@ export class Poller {
       // The receiver was never sent any other record.
       ({ change, id }) => change !== 'left' || watched === null || includesId(watched, id),
     );
-    const followed = watched && followIds(watched, [...(gone ? read.noted : []), ...changes]);
+    const followable = [...(gone ? read.noted : []), ...changes];
+    const followed = watched && followIds(watched, followable);
     const isTooMany = followed !== null && followed.length > WATCHED_IDS_MAX;
     if (gone && isTooMany) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
-    const next = JSON.stringify({ reader: read.state, ids: isTooMany ? null : followed });
+    const ids = isTooMany ? null : followed;
+    const next = printProgress(read.state, ids);
+    const idChanges = changeIdParts(
+      progress?.hasIdParts === true ? held : null,
+      ids,
+      followable.map((change) => change.id),
+    );
+    const isSame = next === before.progress && idChanges === undefined;
     const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
-    if (changes.length === 0 && (next === before.progress || isKept)) {
+    if (changes.length === 0 && (isSame || isKept)) {
       this.#notes.add(id, null);
       known.problem = null;
       return read.more;
@@ -402,7 +413,12 @@ export class Poller {
       record: String(change.id),
       ...buildDelivery(subscription, change, now),
     }));
-    const isStored = await this.#commit(id, before, { progress: next, now, deliveries }, known);
+    const isStored = await this.#commit(
+      id,
+      before,
+      { progress: next, ids: idChanges, now, deliveries },
+      known,
+    );
     return isStored && read.more;
   }
 
