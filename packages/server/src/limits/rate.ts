@@ -62,7 +62,7 @@ export class RateLimiter {
    * Stores the time after which the burst that all processes share is full again. The share of this limiter is no
    * fuller: the other processes may have used the rest.
    */
-  noteSharedBurst(key: string, fullInMs: number): void {
+  setSharedBurst(key: string, fullInMs: number): void {
     const now = this.#nowMs();
     this.#keep(this.#sharedFullAt, key, now + fullInMs, now);
   }

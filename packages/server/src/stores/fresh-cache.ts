@@ -70,7 +70,7 @@ export class FreshCache<Row, Value extends object> {
     this.#nowMs = nowMs;
     this.#openings = new SlicedTasks(nowMs);
     this.#lastWatchedAt = nowMs();
-    this.#timer = setInterval(() => this.#noteWatching(), CHECK_MS).unref();
+    this.#timer = setInterval(() => this.#recordWatching(), CHECK_MS).unref();
     store.watch((change) => {
       if (change === null) this.#invalidateAll();
       else if (change.kind === kind) this.forget(change.id);
@@ -166,11 +166,11 @@ export class FreshCache<Row, Value extends object> {
     this.#invalidations++;
     this.#watchedBefore.set(this.#invalidations, this.#lastWatchedAt);
     this.#watchedBefore.delete(this.#invalidations - INVALIDATIONS_MAX);
-    this.#noteWatching();
+    this.#recordWatching();
     this.#loads.forgetAll();
   }
 
-  #noteWatching(): void {
+  #recordWatching(): void {
     if (this.#options.store.isWatching) this.#lastWatchedAt = this.#nowMs();
   }
 }

@@ -102,7 +102,7 @@ export class Poller {
   /** Number of running readings, by source. */
   readonly #runningOf = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #notes: ReadingOutcomes;
+  readonly #outcomes: ReadingOutcomes;
   #timer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | null = null;
@@ -111,7 +111,7 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#notes = new ReadingOutcomes(options);
+    this.#outcomes = new ReadingOutcomes(options);
   }
 
   get reading(): number {
@@ -174,7 +174,7 @@ export class Poller {
     this.stop();
     await this.#loading;
     await Promise.all(this.#running.values());
-    await this.#notes.close();
+    await this.#outcomes.close();
   }
 
   async #loadAll(): Promise<void> {
@@ -238,7 +238,7 @@ export class Poller {
       return readSubscription(row);
     } catch (error) {
       if (!(error instanceof SubscriptionRowError)) throw error;
-      this.#notes.add(row.id, error.message);
+      this.#outcomes.add(row.id, error.message);
       return null;
     }
   }
@@ -349,7 +349,7 @@ export class Poller {
     const isSeen = new Set(seen?.map(([notice]) => notice));
     const progress = JSON.stringify({ reader: followNotices(seen ?? [], due, now) });
     if (progress === before.progress) {
-      this.#notes.add(id, null);
+      this.#outcomes.add(id, null);
       known.problem = null;
       return false;
     }
@@ -385,14 +385,14 @@ export class Poller {
       // The receiver was never sent any other record.
       ({ change, id }) => change !== 'left' || watched === null || includesId(watched, id),
     );
-    const followed = watched && followIds(watched, [...(gone ? read.noted : []), ...changes]);
+    const followed = watched && followIds(watched, [...(gone ? read.unsent : []), ...changes]);
     const isTooMany = followed !== null && followed.length > WATCHED_IDS_MAX;
     if (gone && isTooMany) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
     const next = JSON.stringify({ reader: read.state, ids: isTooMany ? null : followed });
     const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
     if (changes.length === 0 && (next === before.progress || isKept)) {
-      this.#notes.add(id, null);
+      this.#outcomes.add(id, null);
       known.problem = null;
       return read.more;
     }
@@ -414,7 +414,7 @@ export class Poller {
   ): Promise<boolean> {
     const { store, onDeliveries } = this.#options;
     if (!(await store.commitReading(id, progressVersion, reading))) return false;
-    this.#notes.drop(id);
+    this.#outcomes.drop(id);
     known.storedUntilMs = this.#options.nowMs() + STORED_MS;
     known.problem = null;
     if (reading.deliveries.length > 0) onDeliveries();
@@ -467,12 +467,12 @@ export class Poller {
       return false;
     }
     known.failures++;
-    this.#notes.add(subscription.id, problem);
+    this.#outcomes.add(subscription.id, problem);
     if (known.problem === problem) return false;
     known.problem = problem;
     this.#options.onProblem(subscription.name, summary);
     // Writes at once, so that operators see a new problem.
-    await this.#notes.write();
+    await this.#outcomes.write();
     return false;
   }
 }

@@ -40,7 +40,7 @@ export class ConnectionListener {
       onGone: (connection) => void this.#plain.delete(connection),
     };
     server.on('connection', (socket: Socket) => {
-      options.admission.noteConnection();
+      options.admission.recordConnection();
       // The last connections: the server can close those that Node's HTTP has.
       if (this.#isStopping) serve(socket);
       else this.#plain.add(new PlainConnection(socket, connectionOptions));

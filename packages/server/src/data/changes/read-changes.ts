@@ -34,7 +34,7 @@ import {
   type Run,
 } from './given-records.ts';
 import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
-import { CLOCK_TOLERANCE_SECONDS, noteAnswer, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
+import { CLOCK_TOLERANCE_SECONDS, updateServerTime, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
 import {
   type Ask,
   type Change,
@@ -139,16 +139,16 @@ class Reader<Failure> {
       throw new PageError({ failure: asked.failure });
     }
     const [newest] = await this.#parse(asked.result, 1);
-    const { time } = noteAnswer(this.#state.time, asked.clock, newest?.second ?? null);
+    const { time } = updateServerTime(this.#state.time, asked.clock, newest?.second ?? null);
     this.#state = { ...this.#state, time, from: this.#findFrom(time) };
-    if (hasTerms(this.#query.domain)) await this.#noteOthers();
+    if (hasTerms(this.#query.domain)) await this.#skipOthers();
   }
 
   /**
-   * Notes the recent records that do not match the domain. Otherwise the first scan would return them as `left`,
+   * Adds the recent records that do not match the domain to those that were given. Otherwise the first scan would return them as `left`,
    * although the copy never had them. One page of them is enough.
    */
-  async #noteOthers(): Promise<void> {
+  async #skipOthers(): Promise<void> {
     const { from } = this.#state;
     if (from === null) return;
     const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
@@ -297,10 +297,10 @@ class Reader<Failure> {
         (latest, { second }) => Math.max(latest, second ?? latest),
         Number.NEGATIVE_INFINITY,
       );
-      const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
-      this.#state = { ...this.#state, time: noted.time };
-      const isOutdated = noted.hasGoneBack && this.#lowerFrom();
-      const { hasGoneBack } = noted;
+      const updated = updateServerTime(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
+      this.#state = { ...this.#state, time: updated.time };
+      const isOutdated = updated.hasGoneBack && this.#lowerFrom();
+      const { hasGoneBack } = updated;
       const isShort = rows.length < limit;
       if (!isShort || !this.#query.dropsRecords)
         return { hasGoneBack, isOutdated, rows, isWhole: isShort, next: null };

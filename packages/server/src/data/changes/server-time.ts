@@ -29,7 +29,7 @@ export const UNKNOWN_TIME: ServerTime = { answered: null, offset: null, now: nul
 export const CLOCK_TOLERANCE_SECONDS = 60;
 
 /** `newest`: the latest `write_date` in the answer; null if there is none. */
-export function noteAnswer(
+export function updateServerTime(
   time: ServerTime,
   clock: ServerClock | null,
   newest: number | null,

@@ -116,7 +116,7 @@ export function createSubscriptionReader({
           isOver: () => isCopySkipped || nowMs() >= endsMs || ended.aborted,
         });
         if (!('changes' in read)) return read;
-        return isBeginning ? noteChanges(read, isCopySkipped) : sendChanges(read);
+        return isBeginning ? withholdChanges(read, isCopySkipped) : sendChanges(read);
       }),
     listIds: (subscription, max, signal) =>
       runCalls(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
@@ -135,20 +135,20 @@ export function createSubscriptionReader({
 function sendChanges({ changes, state, more }: Changes): ReadResult {
   return {
     changes,
-    noted: [],
+    unsent: [],
     more,
     isRepeatable: changes.length === 0 && !more,
     state: { state, isBeginning: false } satisfies State,
   };
 }
 
-/** Changes within the overlap before the start are noted, and not sent. */
-function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
+/** Changes within the overlap before the start are watched, and not sent. */
+function withholdChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
   const next = isCopySkipped ? { ...state, copiedTo: null, given: '' } : state;
   const isBeginning = isCopySkipped || more;
   return {
     changes: [],
-    noted: changes,
+    unsent: changes,
     more: isBeginning,
     isRepeatable: false,
     state: { state: next, isBeginning } satisfies State,

@@ -18,7 +18,7 @@ import { limitCall } from '../call/limit.ts';
 import { parseBody, parseCall, parseDocument } from '../call/parse.ts';
 import { parseJson2Call } from '../call/parse-json2.ts';
 import { parseVersionQuestion } from '../call/parse-version-question.ts';
-import { checkRelatedCall, checkRelatedJson2Call } from '../call/related-verdict.ts';
+import { checkRelatedCall, checkRelatedJson2Call } from '../call/check-related.ts';
 import { convertWrittenCall } from '../call/written-call.ts';
 import { parseAnswer, parseValue } from '../upstream/parse-answer.ts';
 

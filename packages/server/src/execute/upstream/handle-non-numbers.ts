@@ -85,17 +85,17 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
 
 function replace(reply: ResultReply, call: ReadingCall, { trace }: CallContext): ResultReply {
   const { pieces, rest } = reply;
-  const note = (field: string | null) => {
+  const record = (field: string | null) => {
     trace.nullField ??= field ?? '';
   };
   if (rest !== null) {
-    const replaced = new ReplacedStream(chain(pieces, rest), findPlaces(call), note);
+    const replaced = new ReplacedStream(chain(pieces, rest), findPlaces(call), record);
     return { ...reply, pieces: [], rest: replaced, lengthBytes: null };
   }
   if (!pieces.some(mayHaveNonNumber)) return reply;
   const whole = Buffer.concat(pieces);
   const found = listNonNumbers(whole);
-  for (const { field } of found) note(field);
+  for (const { field } of found) record(field);
   const replaced = replaceNonNumbers(whole, found);
   return { ...reply, pieces: [replaced], lengthBytes: replaced.length };
 }
