@@ -45,9 +45,7 @@ export function findUnknown(model: string, method: string): string | null {
  */
 export function listMethods(model: string): Map<string, string | null> {
   const methods = [...(readModel(EVERY_MODEL) ?? []), ...(readModel(model) ?? [])];
-  return new Map(
-    methods.map(([method, found]) => [method, found === 'known' ? null : REASONS[found]]),
-  );
+  return new Map(methods.map(([method, found]) => [method, found === 'known' ? null : REASONS[found]]));
 }
 
 /** The models of the tables. */

@@ -64,7 +64,8 @@ describe('a fault recorded over both protocols', () => {
     const classified = classifyRecorded(findRecorded(name));
     if (!('fault' in classified)) throw new Error(classified.kind);
     // Python's own error names the class, that of `inspect` does not. The two recordings also have different ids.
-    if (classified.fault.data.name === 'builtins.TypeError' && classified.kind === 'signature_differs') return;
+    if (classified.fault.data.name === 'builtins.TypeError' && classified.kind === 'signature_differs')
+      return;
     const withoutIds = (text: string) => text.replace(/\((7|8)2,\)/, '()');
     const expected = findFault(name);
     expect(withoutIds(classified.fault.message)).toBe(withoutIds(expected.message));

@@ -41,7 +41,7 @@ export class ConnectionListener {
     };
     server.on('connection', (socket: Socket) => {
       options.admission.recordConnection();
-      // The last connections: the server can close those that Node's HTTP has.
+      // Node's HTTP gets the connections that arrive while the server stops: the server can close those.
       if (this.#isStopping) serve(socket);
       else this.#plain.add(new PlainConnection(socket, connectionOptions));
     });

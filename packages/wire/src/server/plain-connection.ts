@@ -57,7 +57,7 @@ export interface PlainConnectionOptions {
   admission: Admission;
   /** The routes of calls, by path. */
   paths: ReadonlyMap<string, ServedPath>;
-  /** Makes the memory of a body of this length. It is not added to beyond that. */
+  /** Creates the collector for a body of this length. No more bytes than that are added to it. */
   collectBody: (bytes: number) => BodyCollector;
   /** Maximum idle time of a client before its first request, and between two requests. */
   idleTimeoutMs: number;
@@ -73,7 +73,7 @@ export interface PlainConnectionOptions {
   onGone: (connection: PlainConnection) => void;
 }
 
-/** Maximum size of what is kept of a body before it is wanted, and of the next requests. */
+/** Maximum number of bytes that are kept of a body before it is read, and of the requests after the current one. */
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /**
@@ -134,7 +134,10 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   #isFirst = true;
   /** Bytes of line breaks since the latest request. */
   #lineBreakBytes = 0;
-  /** While the rest of an unwanted body is discarded: the bytes that have arrived, and how often it is waited for. */
+  /**
+   * While the rest of an unwanted body is discarded: the bytes that have arrived, and how many times the timer may
+   * start again.
+   */
   #lingering: { bytesBefore: number; bytesRead: number; roundsLeft: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
 

@@ -1,10 +1,9 @@
 /**
  * Reads what has changed in a model since a state, through calls on Odoo that `ask` makes. Knows neither HTTP nor who
- * asks: the route and the subscriptions use it. docs/decisions/0039-changes.md proves what it promises.
- *
- * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an
- * overlap before the last one did, and finds what transactions have committed late; a quick one finds what is new,
- * while a full one would cost too much.
+ * asks: the route and the subscriptions use it. First, the records that match are copied by id. Then scans follow, in
+ * the order of `(write_date, id)`. A full scan begins earlier than the last full scan did, by the time that a
+ * transaction may take (`overlapSeconds`), and so finds what was committed late. A quick scan finds only what is new,
+ * while full scans would cost too much. docs/decisions/0039-changes.md has the proof.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
@@ -48,16 +47,17 @@ import {
 } from './terms.ts';
 
 /**
- * A full scan reads everything again that was returned within the overlap. Up to this many records, there is one at
- * each reading.
+ * A full scan reads again all records that were returned within the overlap. If these are at most this many, each
+ * request makes a full scan.
  */
 const REREAD_ALWAYS = 100;
-/** With more records, full scans pause so that they read this many a second on average. */
+/** With more records, full scans pause so that they read this number of records a second on average. */
 const REREAD_PER_SECOND = 20;
 /** The pause is at most this part of the overlap. Changes that were committed late are found after it. */
 const REREAD_PAUSE_PART = 1 / 4;
 /**
- * A quick scan begins this much before the time of the last answer, so that it includes transactions of single calls.
+ * A quick scan begins this number of seconds before the time of the last answer, so that it includes transactions of
+ * single calls.
  */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
@@ -145,8 +145,8 @@ class Reader<Failure> {
   }
 
   /**
-   * Adds the recent records that do not match the domain to those that were given. Otherwise the first scan would return them as `left`,
-   * although the copy never had them. One page of them is enough.
+   * Records the recent records that do not match the domain as if they had been returned. Otherwise the first scan would
+   * return them as `left`, although the copy never had them. One page of them is enough.
    */
   async #skipOthers(): Promise<void> {
     const { from } = this.#state;

@@ -1,6 +1,7 @@
 /**
- * Reads the changes of a subscription, and checks the fields of its deliveries, by calls outside any request. Each call
- * is made as the key of the subscription, whose policy and limits apply, or as the proxy itself.
+ * Reads the changes of a subscription, and checks the fields of its deliveries, by calls that the proxy makes in the
+ * background, without a client's request. Each call is made as the key of the subscription, whose policy and limits
+ * apply, or as the proxy itself.
  */
 import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
@@ -142,7 +143,7 @@ function sendChanges({ changes, state, more }: Changes): ReadResult {
   };
 }
 
-/** Changes within the overlap before the start are watched, and not sent. */
+/** Changes from before the start, within the overlap, are not sent. Their records are watched. */
 function withholdChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
   const next = isCopySkipped ? { ...state, copiedTo: null, given: '' } : state;
   const isBeginning = isCopySkipped || more;

@@ -1,7 +1,8 @@
 /**
- * Step: NaN and Infinity, which Odoo prints and JSON lacks. A caller of our own forms gets null in their place. A plain
- * call is an error: a long answer that has begun breaks off, and the next one on this model is read whole before it is
- * sent, so that it can say why. It follows convertReading, so that its part of the reply comes first.
+ * Step: handles NaN and Infinity, which Odoo prints and JSON lacks. In results for tools, data routes and callers that
+ * prefer normalized values, null replaces them. For all other calls they are an error: a long answer that has begun
+ * breaks off, and the next long answer on this model is read whole before it is sent, so that the error can name the
+ * field. The step follows convertReading, so that its part of the reply comes first.
  */
 
 import { type ByteStream, ByteStreamError, chain } from '@erp-proxy/async/streams';
