@@ -60,7 +60,13 @@ const verify = (head?: string) => verifyChain(store.audit, CHAIN_KEY, head);
 
 test('an unchanged audit is intact', async () => {
   const verification = await verify();
-  expect(verification).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verification.head, fault: null });
+  expect(verification).toEqual({
+    intact: true,
+    first_seq: 1,
+    last_seq: ROWS,
+    head: verification.head,
+    fault: null,
+  });
   expect(verification.head).toMatch(/^10:[0-9a-f]{64}$/);
   expect(await verify(verification.head ?? '')).toEqual(verification);
 });
