@@ -105,7 +105,11 @@ async function examine(
     addCheck(userId);
     return conclude({ version });
   }
-  const facts = await examineCredentials({ ...target, userId }, spoken, deadline, { ...deps, addCheck, clean });
+  const facts = await examineCredentials({ ...target, userId }, spoken, deadline, {
+    ...deps,
+    addCheck,
+    clean,
+  });
   // Without /jsonrpc, the login is not checked: the user is that of the key.
   const isOther = login !== null && facts.user !== null && facts.user.login !== clean(login);
   if (isOther && !spoken.jsonrpc)

@@ -297,7 +297,11 @@ class Reader<Failure> {
         (latest, { second }) => Math.max(latest, second ?? latest),
         Number.NEGATIVE_INFINITY,
       );
-      const updated = updateServerTime(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
+      const updated = updateServerTime(
+        this.#state.time,
+        asked.clock,
+        Number.isFinite(newest) ? newest : null,
+      );
       this.#state = { ...this.#state, time: updated.time };
       const isOutdated = updated.hasGoneBack && this.#lowerFrom();
       const { hasGoneBack } = updated;

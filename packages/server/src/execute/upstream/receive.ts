@@ -233,7 +233,11 @@ async function readJson2Reply(
         otherwise: (classified.takesNoIds && call.ifNoIds) || { kind: 'fault', fault: classified.fault },
       };
     case 'database_hidden':
-      return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: classified.fault } };
+      return {
+        kind: 'contradiction',
+        about: 'database',
+        otherwise: { kind: 'fault', fault: classified.fault },
+      };
     case 'route_missing':
       return {
         kind: 'contradiction',
