@@ -110,7 +110,9 @@ const OF_NULL = 0x6e;
 /** Maximum number of names with escapes, which take time to decode. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
-/** Where values are: in a record whose unknown fields Odoo refuses, in a context, or perhaps in a record. */
+/**
+ * `values`: in a record whose unknown fields Odoo refuses. `context`: in a context. `perhaps`: in what may be a record.
+ */
 type Place = 'values' | 'context' | 'perhaps';
 
 interface FoundField {

@@ -10,9 +10,9 @@ import {
   addPeriod,
   createPeriod,
   type Gauges,
-  raiseMost,
   type Period,
   printPeriod,
+  raiseMost,
   STEPS,
   type Step,
 } from './period.ts';

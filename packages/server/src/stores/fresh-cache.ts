@@ -20,7 +20,7 @@ const CHECK_MS = 10_000;
 const RETRY_MS = 1_000;
 /** Maximum number of cached ids without a row. A separate bound: ids that callers make up must not evict rows. */
 const ABSENT_MAX = 1_000;
-/** Number of invalidations whose time is kept. No usable row is older than that many invalidations. */
+/** Number of invalidations whose time is kept. No usable row is older than this number of invalidations. */
 const INVALIDATIONS_MAX = 1_000;
 
 interface Entry<Value> {

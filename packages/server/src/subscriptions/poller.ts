@@ -1,7 +1,7 @@
 /**
- * Reads the changes and events of all active subscriptions, each at its interval, and stores the position with the
- * deliveries in one transaction. One timer serves all subscriptions. An instance that does not answer delays only its
- * own subscriptions.
+ * Reads the changes and events of all active subscriptions, each at its interval (one such poll is called a reading),
+ * and stores the position with the deliveries in one transaction. One timer serves all subscriptions. An instance that
+ * does not answer delays only its own subscriptions.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports/subscriptions.ts';

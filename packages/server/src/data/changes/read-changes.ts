@@ -33,7 +33,7 @@ import {
   type Run,
 } from './given-records.ts';
 import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
-import { CLOCK_TOLERANCE_SECONDS, updateServerTime, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
+import { CLOCK_TOLERANCE_SECONDS, type ServerTime, UNKNOWN_TIME, updateServerTime } from './server-time.ts';
 import {
   type Ask,
   type Change,
@@ -145,7 +145,7 @@ class Reader<Failure> {
   }
 
   /**
-   * Records the recent records that do not match the domain as if they had been returned. Otherwise the first scan would
+   * Treats the recent records that do not match the domain as if they had been returned. Otherwise the first scan would
    * return them as `left`, although the copy never had them. One page of them is enough.
    */
   async #skipOthers(): Promise<void> {

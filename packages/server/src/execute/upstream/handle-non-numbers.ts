@@ -35,7 +35,7 @@ const MODELS_MAX = 1000;
 const KEPT_MS = 10 * 60 * 1000;
 
 export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<ReadingCall> {
-  /** Models whose long answers have had such a value lately, by login. */
+  /** Models whose long answers have had NaN or Infinity lately, by login. */
   const seen = new LRUCache<string, true>({
     max: MODELS_MAX,
     ttl: KEPT_MS,
