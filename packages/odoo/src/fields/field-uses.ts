@@ -224,7 +224,7 @@ class UseReader {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
     if (this.#sortsGroups(list)) this.#grouping = 'named';
-    if (records !== null) this.#noteUnordered(records, list);
+    if (records !== null) this.#findUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
     for (const row of CONTEXT_FIELDS) if (context.includes(row.member)) this.#addContextRow(row);
     for (const argument of list) this.#readArgument(argument, defaults);
@@ -265,7 +265,7 @@ class UseReader {
     );
   }
 
-  #noteUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
+  #findUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
     const find = (name: string) => list.find(({ names }) => names.includes(name));
     const isGiven = (name: string) => {
       const found = find(name);
@@ -284,7 +284,7 @@ class UseReader {
     const [name = ''] = names;
     const shown = form === 'shown' && this.#showsNames ? 'shown' : null;
     if (values.every((value) => this.#isEmpty(value))) {
-      this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
+      this.#findUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
       this.#guard(name, () => {
         if (standard !== undefined) this.#add([standard], null);
@@ -297,7 +297,7 @@ class UseReader {
     });
   }
 
-  #noteUnnamed(
+  #findUnnamed(
     form: FieldForm,
     { name, position, tail }: Omit<ListableFields, 'canList'>,
     isGiven: boolean,

@@ -55,8 +55,8 @@ export type RelatedRead =
   | { model: string; named: string };
 
 /**
- * The first read of records of other models that is not allowed; null: none. `mayRead` null: any model may be read.
- * Otherwise, fields that field-uses.ts lists are left to check-paths.ts.
+ * The first read of records of other models that is not allowed; null if there is none. `mayRead` null: any model may
+ * be read. In other cases, the fields that field-uses.ts lists are checked by check-paths.ts, not here.
  */
 export function findRelatedRead(
   model: string,

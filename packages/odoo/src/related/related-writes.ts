@@ -110,7 +110,9 @@ const OF_NULL = 0x6e;
 /** Maximum number of names with escapes, which take time to decode. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
-/** Where values are: in a record whose unknown fields Odoo refuses, in a context, or perhaps in a record. */
+/**
+ * `values`: in a record whose unknown fields Odoo refuses. `context`: in a context. `perhaps`: in what may be a record.
+ */
 type Place = 'values' | 'context' | 'perhaps';
 
 interface FoundField {
@@ -122,7 +124,10 @@ interface FoundField {
   named: ByteRange | string;
   /** The type of the field; null until a command was seen. */
   typed: Typed | null;
-  /** Clearing the field changes nothing, because its record is new, or the types of fields around it will decide. */
+  /**
+   * True: a value that clears the field changes nothing, because the record of the field is new, or is decided on once
+   * the types of the fields around it are known.
+   */
   ignoresClear: boolean;
   /** The last command that was seen. */
   command: number | null;
@@ -331,7 +336,7 @@ class Search implements CommandVisitor<FoundField> {
     if (text !== null && !isEmpty)
       this.#findNamedRecord(text, { model, isNew, hasValues: isFirst && place === 'values' }, value);
     if (this.#findings.isOver) return null;
-    // For names within lists of values, types decide this once the types of the fields around them are known.
+    // Names within lists of values are checked again once the types of the fields around them are known.
     const isOpenList = within === null && !isFirst && this.#place === 'values';
     const ignoresClear = isNew || isOpenList;
     if (isEmpty && ignoresClear) return null;
@@ -455,8 +460,8 @@ class Search implements CommandVisitor<FoundField> {
 }
 
 /**
- * The model of the values within a command; null: not known. While the type of the field is not known, only the table
- * names the model.
+ * The model of the values within a command; null if it is not known. As long as the type of the field is not known,
+ * only the table of names can tell the model.
  */
 function findRelation({ typed, listed }: FoundField): string | null {
   if (typeof typed === 'object' && typed !== null) return typed.relation;

@@ -266,17 +266,17 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return true;
       });
     },
-    async saveReadingOutcomes(notes) {
-      for (const part of splitRows(notes)) {
+    async saveReadingOutcomes(all) {
+      for (const part of splitRows(all)) {
         const { values, place } = createParameters();
-        const noted = placeRows(
+        const outcomes = placeRows(
           place,
           ['text', 'bigint', 'text'],
           part.map(({ id, at, problem }) => [id, at, problem]),
         );
         await quick.change(
-          `UPDATE subscriptions SET read_at = noted.column2, problem = noted.column3
-           FROM (VALUES ${noted}) AS noted WHERE id = noted.column1`,
+          `UPDATE subscriptions SET read_at = outcomes.column2, problem = outcomes.column3
+           FROM (VALUES ${outcomes}) AS outcomes WHERE id = outcomes.column1`,
           values,
         );
         if (isBlocking) await nextTurn();

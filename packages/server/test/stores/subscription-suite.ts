@@ -195,7 +195,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect((await store.readProgress('s', 0))?.ids).toBeNull();
   });
 
-  test('notes why changes cannot be read, until they can', async () => {
+  test('records why changes cannot be read, until they can', async () => {
     await store.saveReadingOutcomes([{ id: 's', problem: 'There is no instance.', at: 2000 }]);
     expect(await find()).toMatchObject({ problem: 'There is no instance.', readAt: 2000, version: 1 });
     await commit(3000);

@@ -231,7 +231,7 @@ export interface SubscriptionStore {
    */
   commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
   /** Records readings that found no change to store, or failed. */
-  saveReadingOutcomes(notes: readonly ReadingOutcome[]): Promise<void>;
+  saveReadingOutcomes(outcomes: readonly ReadingOutcome[]): Promise<void>;
 
   /**
    * Time at which the first waiting delivery of an active subscription is due; null: none waits. Ignores subscriptions
