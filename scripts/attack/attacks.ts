@@ -996,9 +996,13 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: async ({ has, version }) => [
       ['search_count', 'mrp.production', [[['bom_id', 'ilike', 'a']]]],
       ['search_count', 'account.move', [[['invoice_line_ids', 'ilike', 'a']]]],
-      ['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]],
-      ['search_read', 'hr.applicant', [[], ['employee_name']]],
       ['search_count', 'sale.order.line', [[['analytic_distribution', 'ilike', 'a']]]],
+      ...((await has('lunch.product'))
+        ? [['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]] as const]
+        : []),
+      ...((await has('hr.applicant'))
+        ? [['search_read', 'hr.applicant', [[], ['employee_name']]] as const]
+        : []),
       ...((await has('event.event')) && version >= 16
         ? [['search_count', 'event.event', [[['address_search', 'ilike', 'a']]]] as const]
         : []),
