@@ -36,6 +36,11 @@ function event(values: object = {}): object {
   return { name: 'attack', start: '2099-01-01 10:00:00', stop: '2099-01-01 11:00:00', ...values };
 }
 
+/** The field of a notification that leads to its mail. */
+function nameMail(version: number): string {
+  return version < 15 ? 'mail_id' : 'mail_mail_id';
+}
+
 const REFUSED: readonly RefusedCalls[] = [
   {
     name: 'find_or_create_record creates records of any model',
@@ -925,7 +930,7 @@ const REFUSED: readonly RefusedCalls[] = [
     allowed: ({ version }) =>
       Promise.resolve([
         ['search_count', 'mail.notification', [[['mail_message_id.subject', '!=', 'a']]]],
-        ['search_count', 'mail.notification', [[['mail_mail_id', '!=', false]]]],
+        ['search_count', 'mail.notification', [[[nameMail(version), '!=', false]]]],
         ['export_data', 'res.partner', [[1], ['country_id/code']]],
         ...(version >= 17
           ? [['web_read', 'res.partner', [[1], { country_id: { fields: { code: {} } } }]] as const]
@@ -934,17 +939,15 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: async ({ odoo, has, version }) => {
       const [id] = await odoo('mail.notification', 'search', [[]], { limit: 1 });
       const body = [['body_html', 'like', 'reset_password']];
+      const mail = nameMail(version);
+      const provider = version < 16 ? 'acquirer_id.provider' : 'provider_id.code';
       return [
-        ['search_count', 'mail.notification', [[['mail_mail_id.body_html', 'like', 'reset_password']]]],
-        [
-          'read_group',
-          'mail.notification',
-          [[['mail_mail_id.body_html', 'like', 'a']], [], ['res_partner_id']],
-        ],
-        ['search', 'mail.notification', [[], 0, 1, 'mail_mail_id.body_html']],
-        ['export_data', 'mail.notification', [[id], ['mail_mail_id/body_html']]],
-        ['search_panel_select_range', 'mail.notification', ['mail_mail_id'], { comodel_domain: body }],
-        ['search_panel_select_multi_range', 'mail.notification', ['mail_mail_id'], { group_by: 'body_html' }],
+        ['search_count', 'mail.notification', [[[`${mail}.body_html`, 'like', 'reset_password']]]],
+        ['read_group', 'mail.notification', [[[`${mail}.body_html`, 'like', 'a']], [], ['res_partner_id']]],
+        ['search', 'mail.notification', [[], 0, 1, `${mail}.body_html`]],
+        ['export_data', 'mail.notification', [[id], [`${mail}/body_html`]]],
+        ['search_panel_select_range', 'mail.notification', [mail], { comodel_domain: body }],
+        ['search_panel_select_multi_range', 'mail.notification', [mail], { group_by: 'body_html' }],
         ...(version >= 19
           ? ([
               [
@@ -962,7 +965,7 @@ const REFUSED: readonly RefusedCalls[] = [
             ] as const)
           : []),
         ...((await has('payment.transaction'))
-          ? [['search_count', 'payment.transaction', [[['provider_id.code', '=', 'none']]]] as const]
+          ? [['search_count', 'payment.transaction', [[[provider, '=', 'none']]]] as const]
           : []),
       ];
     },
@@ -996,9 +999,13 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: async ({ has, version }) => [
       ['search_count', 'mrp.production', [[['bom_id', 'ilike', 'a']]]],
       ['search_count', 'account.move', [[['invoice_line_ids', 'ilike', 'a']]]],
-      ['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]],
-      ['search_read', 'hr.applicant', [[], ['employee_name']]],
       ['search_count', 'sale.order.line', [[['analytic_distribution', 'ilike', 'a']]]],
+      ...((await has('lunch.product'))
+        ? [['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]] as const]
+        : []),
+      ...((await has('hr.applicant'))
+        ? [['search_read', 'hr.applicant', [[], ['employee_name']]] as const]
+        : []),
       ...((await has('event.event')) && version >= 16
         ? [['search_count', 'event.event', [[['address_search', 'ilike', 'a']]]] as const]
         : []),
