@@ -559,6 +559,8 @@ class Book(models.Model):
         self.env["shelf"].search([("card_ids.home_id", "in", self.env.context.get("home_ids"))]).unlink()
         # Read only, and a value of another record.
         self.env["guest"].browse(self.env.context.get("guest_id")).name_get()
+        if home := self.env["home"].browse(self.env.context.get("sent_to")):
+            home.name = self.name
 
     def count(self):
         return len(self.env["card"].browse(self.env.context["active_ids"]))
@@ -574,6 +576,12 @@ class Card(models.Model):
     _name = "card"
 
     home_id = fields.Many2one("home")
+
+
+class Home(models.Model):
+    _name = "home"
+
+    name = fields.Char()
 
 
 class Form(models.TransientModel):
@@ -603,11 +611,11 @@ class Other(models.TransientModel):
       const [, lines = ''] = execFileSync('python3', args, { encoding: 'utf8' }).split('`');
       return lines.trim().split('\n');
     };
-    expect(list()).toEqual(['card_id card', 'form: book', 'home_ids home', 'other: *']);
+    expect(list()).toEqual(['card_id card', 'form: book', 'home_ids home', 'other: *', 'sent_to home']);
     const rows = [
       { names: ['card_id', 'other:'], models: [] },
       { names: ['form:', 'a_id'], models: ['book', 'card'] },
     ];
-    expect(list(...rows)).toEqual(['a_id book card', 'form: book card', 'home_ids home']);
+    expect(list(...rows)).toEqual(['a_id book card', 'form: book card', 'home_ids home', 'sent_to home']);
   },
 );

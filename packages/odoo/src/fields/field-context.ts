@@ -16,6 +16,8 @@ export interface ContextFields {
    * ignore it.
    */
   onlyDeny?: true;
+  /** The records are sorted by the fields, and no name shows them. */
+  isOrder?: true;
 }
 
 const ADDRESS = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
@@ -77,7 +79,12 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'name_with_seats_availability', model: 'event.event.ticket', fields: ['seats_available'] },
   { member: 'hr_timesheet_display_remaining_hours', model: 'project.task', fields: ['remaining_hours'] },
   // From 17 on, partners are sorted first by these fields; in 15 and 16 only the partners found by a search by name.
-  { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },
+  {
+    member: 'res_partner_search_mode',
+    model: 'res.partner',
+    fields: ['customer_rank', 'supplier_rank'],
+    isOrder: true,
+  },
   // 19: names for lists of choices.
   { member: 'formatted_display_name', model: 'res.partner', fields: ['parent_id', 'company_name'] },
   { member: 'formatted_display_name', model: 'res.users', fields: ['leave_date_to'] },

@@ -28,6 +28,8 @@ change.password.wizard: res.users
 change.production.qty: mrp.production
 config_id pos.config
 coupon.generate.wizard: coupon.program
+create_for_project_id project.project
+create_for_task_id project.task
 crm.lead.forward.to.partner: crm.lead
 crm.lead.lost: crm.lead
 crm.lead2opportunity.partner.mass: crm.lead
@@ -49,6 +51,7 @@ l10n_it_moves_to_post account.move
 l10n_it_xml_export.monthly.tax.report.xml.export.wizard: account.move
 l10n_latam.payment.mass.transfer: account.payment l10n_latam.check
 l10n_sa_edi.otp.wizard: account.journal
+link_to_project project.project
 loyalty.generate.wizard: loyalty.program
 mail.activity.schedule: *
 mailing.list.merge: mailing.list

@@ -26,7 +26,7 @@ export interface SensitiveMember {
 export interface SensitiveContextMember {
   name: string;
   model: string;
-  method: 'create' | 'read' | 'write';
+  method: 'create' | 'read' | 'write' | 'action_confirm';
   /** The beginning of the names of the methods to which the row applies; absent: all methods. */
   methods?: string;
   /** The row does not apply to methods of the ORM, which create records of their own model. */
@@ -140,6 +140,18 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'create',
     why: 'a server or scheduled action that the call creates, on whatever model, runs it',
   },
+  {
+    name: 'mail_post_autofollow',
+    model: 'mail.followers',
+    method: 'write',
+    why: 'the partners of a message that the call posts, on whatever model, follow the record and get its messages',
+  },
+  ...['create_for_employee_mapping', 'create_for_task_id'].map((name) => ({
+    name,
+    model: 'sale.order',
+    method: 'action_confirm' as const,
+    why: 'confirms the order that the call creates (19)',
+  })),
   ...['default_public', 'default_access_token', 'default_url'].map((name) => ({
     name,
     model: 'ir.attachment',
