@@ -186,6 +186,38 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
     ]);
   });
 
+  test('and texts that declare to be computed from them', () => {
+    const root = makeFolder();
+    const base = join(root, 'odoo', 'addons', 'base');
+    mkdirSync(base, { recursive: true });
+    writeFileSync(join(base, '__manifest__.py'), '{"license": "LGPL-3"}');
+    const model = `
+class Door(models.Model):
+    _name = "door"
+
+    open_key = fields.Char()
+    name = fields.Char(compute="_compute_name")
+    open_url = fields.Char(compute="_compute_open")
+    is_open = fields.Boolean(compute="_compute_open")
+
+    @api.depends("open_key")
+    def _compute_open(self):
+        for door in self:
+            door.open_url = "/open/" + door.open_key
+            door.is_open = bool(door.open_key)
+
+    @api.depends("is_open")
+    def _compute_name(self):
+        for door in self:
+            door.name = "open" if door.is_open else "closed"
+`;
+    writeFileSync(join(base, 'models.py'), model);
+    const review = join(root, 'review.json');
+    writeFileSync(review, '{"credential_fields": []}');
+    const args = ['-B', `${folder}credential_fields.py`, '--review', review, `18=${root}`];
+    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain('`\ndoor open_key open_url\n`');
+  });
+
   describe('the methods that `*` of a policy stands for', () => {
     interface Review {
       context: { key: string }[];

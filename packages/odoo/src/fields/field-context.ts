@@ -102,6 +102,12 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'active_test', model: null, fields: ['active'], value: false },
 ];
 
+/** Members whose value is a domain, with the model that Odoo searches by it. */
+export const CONTEXT_DOMAINS: ReadonlyMap<string, string> = new Map([
+  // 19: with it, a condition on `suggested_qty` finds the products of this domain.
+  ['suggest_domain', 'product.product'],
+]);
+
 /** A member with one of these prefixes names a field after the prefix. `any`: the field can be of any model. */
 export const CONTEXT_PREFIXES: readonly { prefix: string; any: boolean }[] = [
   // The prefix also sets defaults of records that are created in related models.
