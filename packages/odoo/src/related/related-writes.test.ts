@@ -659,11 +659,7 @@ describe('records that a context names, on which a method acts, need their model
     ['pos.confirmation.wizard/action_confirm', '{"orders": [1]}', ['pos.order/write']],
     ['sale.order.line/create', '{"link_to_project": 1}', ['project.project/write']],
     ['sale.order/create', '{"create_for_project_id": 1}', ['project.project/write']],
-    [
-      'sale.order/create',
-      '{"create_for_task_id": 1}',
-      ['sale.order/action_confirm', 'project.task/write'],
-    ],
+    ['sale.order/create', '{"create_for_task_id": 1}', ['sale.order/action_confirm', 'project.task/write']],
     [`${FORM}/create`, '{"active_ids": [1]}', ['sale.order/read']],
     [`${FORM}/create_invoices`, '{"active_id": 1}', ['sale.order/read']],
     [`${FORM}/create_invoices`, '{"active\\u005fids": [1]}', ['sale.order/read']],
