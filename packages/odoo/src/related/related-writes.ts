@@ -245,7 +245,8 @@ class Search implements CommandVisitor<FoundField> {
       this.#findings.stop(UNDETERMINED);
       return true;
     }
-    const row = listContextWrites(this.#bytes, context, this.#method).find(
+    const called = { model: this.#model, method: this.#method };
+    const row = listContextWrites(this.#bytes, context, called).find(
       ({ model, method }) => !this.#findings.allows(model, method),
     );
     if (row !== undefined && this.#findings.deny({ member: row.name, model: row.model, method: row.method }))

@@ -31,6 +31,8 @@ export interface SensitiveContextMember {
   methods?: string;
   /** The row does not apply to methods of the ORM, which create records of their own model. */
   isOfOthers?: true;
+  /** If given, the row applies to calls of this model only. */
+  of?: string;
   why: string;
 }
 
@@ -152,6 +154,34 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'action_confirm' as const,
     why: 'confirms the order that the call creates (19)',
   })),
+  {
+    name: 'form_view_ref',
+    of: 'sale.order.line',
+    model: 'sale.order',
+    method: 'create',
+    why: 'in calls of `sale.order.line`: with the name of a certain form, Odoo creates an order (18, 19)',
+  },
+  ...[
+    ['mark_so_as_sent', 'sale.order'] as const,
+    ['mark_rfq_as_sent', 'purchase.order'] as const,
+  ].map(([name, model]) => ({
+    name,
+    model,
+    method: 'write' as const,
+    why: 'a message of the call changes the state of the order',
+  })),
+  {
+    name: 'update_delivery_shipping_partner',
+    model: 'stock.picking',
+    method: 'write',
+    why: 'a new address of an order changes its deliveries (18, 19)',
+  },
+  {
+    name: 'create_from_website',
+    model: 'website',
+    method: 'write',
+    why: 'a new channel of a live chat becomes that of the website (19)',
+  },
   ...['default_public', 'default_access_token', 'default_url'].map((name) => ({
     name,
     model: 'ir.attachment',
