@@ -161,15 +161,14 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'create',
     why: 'in calls of `sale.order.line`: with the name of a certain form, Odoo creates an order (18, 19)',
   },
-  ...[
-    ['mark_so_as_sent', 'sale.order'] as const,
-    ['mark_rfq_as_sent', 'purchase.order'] as const,
-  ].map(([name, model]) => ({
-    name,
-    model,
-    method: 'write' as const,
-    why: 'a message of the call changes the state of the order',
-  })),
+  ...[['mark_so_as_sent', 'sale.order'] as const, ['mark_rfq_as_sent', 'purchase.order'] as const].map(
+    ([name, model]) => ({
+      name,
+      model,
+      method: 'write' as const,
+      why: 'a message of the call changes the state of the order',
+    }),
+  ),
   {
     name: 'update_delivery_shipping_partner',
     model: 'stock.picking',
