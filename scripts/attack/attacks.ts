@@ -186,6 +186,26 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'an attachment becomes the image of a contact',
+    policy: { models: { 'ir.attachment': ['*'], 'res.partner': ['read'] } },
+    allowed: [['create', 'ir.attachment', [{ name: 'attack', res_model: 'res.partner', res_id: 3 }]]],
+    refused: [
+      [
+        'create',
+        'ir.attachment',
+        [{ name: 'attack', res_model: 'res.partner', res_id: 3, res_field: 'image_1920' }],
+      ],
+    ],
+  },
+  {
+    name: 'a channel gets members, who may read it',
+    versions: [17, 19],
+    policy: { models: { 'discuss.channel': ['*'], 'res.partner': ['read'] } },
+    needs: 'discuss.channel',
+    allowed: [['search_read', 'discuss.channel', [[], ['name']], { limit: 1 }]],
+    refused: [['create', 'discuss.channel', [{ name: 'attack', channel_partner_ids: [[4, 3]] }]]],
+  },
+  {
     name: 'message_post takes the author of the call',
     policy: { models: { 'res.partner': ['*'] } },
     needs: 'mail.message',

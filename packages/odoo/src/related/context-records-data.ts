@@ -69,6 +69,7 @@ payment.refund.wizard: account.payment
 payment_ids account.payment
 peppol.registration: account.move
 picking_id stock.picking
+pickings_to_detach stock.picking
 portal.share: *
 portal.wizard: res.partner
 pos.close.session.wizard: pos.session
@@ -84,6 +85,7 @@ project.task.create.sale.order: project.task
 project.task.create.timesheet: project.task
 registration.editor: sale.order
 repair.order.make_invoice: repair.order
+replenish_id product.replenish
 reset.view.arch.wizard: ir.ui.view
 sale.advance.payment.inv: sale.order
 sale.coupon.apply.code: sale.order

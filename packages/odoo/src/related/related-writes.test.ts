@@ -383,6 +383,8 @@ test('gives up if there is too much to search', () => {
 
 /** Models that a policy must allow, like models of ordinary business, but that it need not name: `*` includes them. */
 const REACH_PEOPLE = [
+  'discuss.channel.member',
+  'mail.channel.member',
   'mail.followers',
   'mail.activity',
   'res.partner',
@@ -753,6 +755,14 @@ describe('records that a context names, on which a method acts, need their model
     const members = Array.from({ length: 1001 }, (_, index) => `"a${index}": 1`);
     expect(find('sale.order/action_confirm', '[[1]]', `{"context": {${members}}}`)).toBe(UNDETERMINED);
   });
+});
+
+test('the members of a channel need an entry, as those who may read it', () => {
+  for (const model of ['discuss.channel', 'mail.channel'])
+    for (const command of ['[4, 3]', '[3, 3]', '[6, 0, [3]]', '[5]'])
+      expect(list(`${model}/write`, `[[1], {"channel_partner_ids": [${command}]}]`)).toEqual([
+        `${model}.member/write`,
+      ]);
 });
 
 test('who follows a record by `message_subscribe` needs the entry of followers', () => {

@@ -264,6 +264,21 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'structures, which have rules',
   },
 
+  {
+    members: ['channel_partner_ids'],
+    model: 'discuss.channel.member',
+    form: 'linked',
+    of: ['discuss.channel'],
+    why: 'members of a channel, who may read it (17 to 19)',
+  },
+  {
+    members: ['channel_partner_ids'],
+    model: 'mail.channel.member',
+    form: 'linked',
+    of: ['mail.channel'],
+    why: 'members of a channel, who may read it (to 16; `mail.channel.partner` to 15)',
+  },
+
   // A member among the values of properties.
   {
     members: ['definition_changed', 'definition_deleted'],
