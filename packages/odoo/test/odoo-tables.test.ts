@@ -175,7 +175,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.guest code_of_branch secret',
       'library.member code_of_branch secret',
       'library.rack secret',
-      'library.shelf secret',
+      'library.shelf kept secret',
       'library.volume shelf_secret',
     ]);
     const others = { fields: ['*'], models: ['library.[dgrsv]*'] };

@@ -132,13 +132,20 @@ function findNaming(rows: typeof NAMING_CONTEXT, method: string, call: Arguments
 
 function bringsMember(members: readonly string[], method: string, call: Arguments): boolean {
   const { bytes, named } = call;
-  const test = (value: JsonSpan) => someMember(bytes, value, members, (at) => !isEmpty(bytes, at));
-  const isPairs = ({ kind, start }: JsonSpan) => kind === 'array' && !isEmpty(bytes, start);
-  if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
+  const test = (at: number): boolean => {
+    const context: JsonSpan = { kind: readKind(bytes, at), start: at, end: skipValue(bytes, at) };
+    const isPairs = context.kind === 'array' && !isEmpty(bytes, at);
+    return isPairs || someMember(bytes, context, members, (value) => !isEmpty(bytes, value));
+  };
+  if (named.some(({ name, value }) => name === 'context' && test(value.start))) return true;
   // Deep inside an argument of an unknown method, these names have no meaning.
   return (
     listRelatedArguments(method).length > 0 &&
-    someRelatedArgument(method, call, (value, form) => form === 'specification' && test(value))
+    someRelatedArgument(
+      method,
+      call,
+      (value, form) => form === 'specification' && someMember(bytes, value, ['context'], test),
+    )
   );
 }
 
