@@ -127,6 +127,90 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: [['rating_send_request', 'project.task', [[1], 1]]],
   },
   {
+    name: 'partners of a message follow the record by the context',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.message',
+    allowed: [['message_post', 'res.partner', [[1]], { body: 'attack' }]],
+    refused: [
+      [
+        'message_post',
+        'res.partner',
+        [[1]],
+        { body: 'attack', partner_ids: [3], context: { mail_post_autofollow: true } },
+      ],
+    ],
+  },
+  {
+    name: 'the context of a new order confirms it, or changes a project or a task',
+    versions: [18, 19],
+    policy: { models: { 'sale.order': ['create', 'read'], 'sale.order.line': ['create', 'read'] } },
+    needs: 'sale.order',
+    allowed: [['create', 'sale.order', [{ partner_id: 3 }]]],
+    refused: [
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_project_id: 1 } }],
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_task_id: 1 } }],
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_employee_mapping: true } }],
+      ['create', 'sale.order.line', [{ order_id: 1, name: 'attack' }], { context: { link_to_project: 1 } }],
+    ],
+  },
+  {
+    name: 'names show fields of models that the policy does not name',
+    policy: { models: { 'stock.picking': ['*'] } },
+    needs: 'stock.picking',
+    allowed: [['search_read', 'stock.picking', [[], ['name']], { limit: 1 }]],
+    refused: ['show_total_amount', 'name_as_amount_total', 'with_price_unit'].map((member) => [
+      'search_read',
+      'stock.picking',
+      [[], ['display_name']],
+      { limit: 1, context: { [member]: true } },
+    ]),
+  },
+  {
+    name: 'a domain in the context searches by fields of other models',
+    versions: [19, 19],
+    policy: { models: { 'product.product': ['*'] } },
+    needs: 'product.supplierinfo',
+    allowed: [['search_count', 'product.product', [[]]]],
+    refused: [
+      [
+        'search_count',
+        'product.product',
+        [[['id', '>', 0]]],
+        { context: { suggest_domain: [['seller_ids.price', '>', 0]] } },
+      ],
+    ],
+  },
+  {
+    name: 'a post of a blog publishes a script',
+    policy: { models: { 'blog.*': ['*'] } },
+    needs: 'blog.post',
+    allowed: [['search_count', 'blog.post', [[]]]],
+    refused: [
+      ['create', 'blog.post', [{ name: 'attack', content: '<script>alert(1)</script>' }]],
+      ['write', 'blog.blog', [[1], { content: '<script>alert(1)</script>' }]],
+    ],
+  },
+  {
+    name: 'an attachment becomes the image of a contact',
+    policy: { models: { 'ir.attachment': ['*'], 'res.partner': ['read'] } },
+    allowed: [['create', 'ir.attachment', [{ name: 'attack', res_model: 'res.partner', res_id: 3 }]]],
+    refused: [
+      [
+        'create',
+        'ir.attachment',
+        [{ name: 'attack', res_model: 'res.partner', res_id: 3, res_field: 'image_1920' }],
+      ],
+    ],
+  },
+  {
+    name: 'a channel gets members, who may read it',
+    versions: [17, 19],
+    policy: { models: { 'discuss.channel': ['*'], 'res.partner': ['read'] } },
+    needs: 'discuss.channel',
+    allowed: [['search_read', 'discuss.channel', [[], ['name']], { limit: 1 }]],
+    refused: [['create', 'discuss.channel', [{ name: 'attack', channel_partner_ids: [[4, 3]] }]]],
+  },
+  {
     name: 'message_post takes the author of the call',
     policy: { models: { 'res.partner': ['*'] } },
     needs: 'mail.message',
