@@ -7,6 +7,7 @@ import type { CallRecord } from '../../src/observe/events.ts';
 import { expectToStay, passTurns } from '../time.ts';
 import { watchRequests } from '../watch-requests.ts';
 import { startAdmin, TOKEN } from './admin-client.ts';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const DRAFT: Policy = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 const CALL = { model_id: 'res.partner', action: 'read', params: [[1]], erp_instance: { name: 'prod' } };
@@ -169,7 +170,7 @@ test('checks the calls of one client, one key and one time, and never those of a
     { keyId: 'k2', clientId: 'k1' },
     { keyId: 'k1', clientId: 'k1' },
     { keyId: 'k3', clientId: 'k3' },
-    { keyId: 'k1', clientId: 'k1', via: 'console', actor: 'token' },
+    { keyId: 'k1', clientId: 'k1', via: 'console', actor: TOKEN_ACTOR },
     { keyId: 'proxy', clientId: 'proxy', via: 'subscription' },
   );
   const count = async (more: object) =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 let pair: Pair;
 let unlisted: ScriptedUpstream;
@@ -67,7 +68,7 @@ test('approval_required: the policy lets the call run only after an administrato
   const before = pair.upstream.connections();
   const call = printCall('', { erp_instance: printInstance(pair.upstream.url) });
   const answer = await pair.proxy.post(call, { 'x-proxy-api': key });
-  const { items } = await pair.proxy.app.adminFor(ACTOR).listApprovals({});
+  const { items } = await pair.proxy.app.adminFor(TEST_ACTOR).listApprovals({});
   expectError(answer, {
     status: 403,
     code: -32018,
@@ -80,4 +81,3 @@ test('approval_required: the policy lets the call run only after an administrato
   expect(pair.upstream.connections()).toBe(before);
 });
 
-const ACTOR = { name: 'test', address: null, requestId: null };

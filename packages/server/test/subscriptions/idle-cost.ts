@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
 import { pause } from '../time.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 const TICKS_PER_SECOND = 100;
 const BETWEEN_CHANGES_MS = 300;
@@ -45,7 +46,7 @@ try {
 async function measure(subscriptions: number) {
   const store = `sqlite:${folder}/${subscriptions}.db`;
   const creator = await startProxy({ settings: { 'store.url': store, 'vault.masterKey': masterKey } });
-  const admin = creator.app.adminFor({ name: 'measure', address: null, requestId: null });
+  const admin = creator.app.adminFor(TEST_ACTOR);
   const { userId, apiKey } = sandbox.users.admin;
   await admin.createInstance({
     name: 'prod',

@@ -7,6 +7,7 @@ import { makeFolder } from '../process/program.ts';
 import { expectToStay } from '../time.ts';
 import { refuseWith, startReceiver, TAKE } from './receiver.ts';
 import { SHORT_TIMES } from './stage.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 const DAY_MS = 86_400_000;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -26,7 +27,7 @@ async function startStage(options: ProxyOptions = {}) {
       }),
     );
   const proxy = await start();
-  const admin = proxy.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   return {
     receiver,
     proxy,

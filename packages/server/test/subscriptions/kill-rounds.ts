@@ -12,6 +12,7 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 import { startReceiver, watchOverlaps } from './receiver.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
 const RECORDS = 5;
@@ -53,7 +54,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     'egress.allow': `${sandbox.url},${receiver.url}`,
   };
   const creator = await startProxy({ settings });
-  const admin = creator.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = creator.app.adminFor(TEST_ACTOR);
   const user = sandbox.users.admin;
   await admin.createInstance({
     name: 'prod',
