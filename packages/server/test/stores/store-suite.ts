@@ -667,6 +667,20 @@ function describeAudit(use: () => AuditStore): void {
     expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(12);
   });
 
+  test('finds an actor by the id, also in the records of before actors had more', async () => {
+    const records = [
+      { actor: { type: 'token', id: 'a1', name: 'Ada' } },
+      { actor: 'a1' },
+      { actor: { type: 'token', id: 'b2', name: 'a1' } },
+      { actor: { name: 'a1' } },
+      { model: 'a1' },
+    ];
+    await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
+    expect((await search({ filters: { actor: 'a1' } })).seqs).toEqual([2, 1]);
+    expect((await search({ filters: { actor: 'b2', model: undefined } })).seqs).toEqual([3]);
+    expect((await search({ filters: { actor: 'Ada' } })).seqs).toEqual([]);
+  });
+
   test('compares numbers, and leaves out records by their outcome', async () => {
     const records = [
       { outcome: 'ok', code: null, http_status: 200 },
