@@ -10,10 +10,10 @@ import {
   ROLLED_BACK,
   type Script,
 } from '../../server/test/scripted-upstream.ts';
+import { TEST_ACTOR } from '../../server/test/test-actor.ts';
 import { ENDLESS_MS, MOMENT_MS, passTurns } from '../../server/test/time.ts';
 import { createWire } from '../../server/test/wire.ts';
 import { type ClientOptions, createClient, type ErpProxyError } from '../src/index.ts';
-import { TEST_ACTOR } from '../../server/test/test-actor.ts';
 
 const API_KEY = 'upstream-key-0123456789';
 const LONGER_THAN_A_TIMER_MS = 2 ** 40;

@@ -38,8 +38,7 @@ export const tokensCommands: readonly Command[] = [
         throw new CommandError('Give --name and --role. See erp-proxy tokens create --help.');
       }
       const expiresIn = option('expires-in');
-      const expires =
-        expiresIn === undefined ? {} : { expires_at: readExpiry('expires-in', expiresIn) };
+      const expires = expiresIn === undefined ? {} : { expires_at: readExpiry('expires-in', expiresIn) };
       return useAdmin(
         input,
         async (admin) => {

@@ -1,11 +1,11 @@
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { PROXY_ACTOR, SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { send } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
 import { type Json, startAdmin, TOKEN } from './admin-client.ts';
-import { PROXY_ACTOR, SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
 

@@ -3,12 +3,12 @@ import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { measureMs, pause } from '../time.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 /** Longer than all other parts of a call take. */
 const QUEUED_MS = 50;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { send } from '../harness.ts';
 import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 import { openRefusingSqlite } from './refusing-store.ts';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 

@@ -2,12 +2,12 @@
 import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import type { CallRecord } from '../../src/observe/events.ts';
 import { expectToStay, passTurns } from '../time.ts';
 import { watchRequests } from '../watch-requests.ts';
 import { startAdmin, TOKEN } from './admin-client.ts';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const DRAFT: Policy = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 const CALL = { model_id: 'res.partner', action: 'read', params: [[1]], erp_instance: { name: 'prod' } };

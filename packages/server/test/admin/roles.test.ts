@@ -7,7 +7,9 @@ import { type Json, startAdmin } from './admin-client.ts';
 async function startWithTokens() {
   const admin = await startAdmin();
   const entries = await Promise.all(
-    ROLES.map(async (role) => [role, (await admin.post('/tokens', { name: role, role })).json.token] as const),
+    ROLES.map(
+      async (role) => [role, (await admin.post('/tokens', { name: role, role })).json.token] as const,
+    ),
   );
   return { ...admin, tokens: Object.fromEntries(entries) as Record<Role, string> };
 }
@@ -34,12 +36,20 @@ test('a route answers the roles from its own on, and tells the others which one 
 test('a viewer changes nothing and makes no call, an approver only decides, and an operator reaches no operator', () => {
   const changes = (role: Role) =>
     ADMIN_ROUTES.filter(
-      (route) => route.method !== 'GET' && !route.isOpen && includesRole(role, route.role) && !route.isReadOnly,
+      (route) =>
+        route.method !== 'GET' && !route.isOpen && includesRole(role, route.role) && !route.isReadOnly,
     ).map(({ id }) => id);
   expect(changes('viewer')).toEqual([]);
   expect(changes('approver')).toEqual(['approveCall', 'refuseCall']);
   const beyond = changes('admin').filter((id) => !changes('operator').includes(id));
-  expect(beyond).toEqual(['denySubject', 'allowSubject', 'createToken', 'revokeToken', 'resealVault', 'startSandbox']);
+  expect(beyond).toEqual([
+    'denySubject',
+    'allowSubject',
+    'createToken',
+    'revokeToken',
+    'resealVault',
+    'startSandbox',
+  ]);
   const reads = ADMIN_ROUTES.filter(({ method, role }) => method === 'GET' && role !== 'viewer');
   expect(reads.map(({ id }) => id)).toEqual(['listTokens']);
 });

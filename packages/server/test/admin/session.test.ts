@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { createSessions } from '../../src/http/admin/session.ts';
 import { type AdminAnswer, type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
-import { SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const HOUR_MS = 3_600_000;
 /** The header that a browser sends from a page of the proxy itself. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSignInCodes } from '../../src/admin/sign-in-codes.ts';
+import { SESSION_ACTOR } from '../../src/audit/actors.ts';
 import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
-import { SESSION_ACTOR } from '../../src/audit/actors.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
@@ -121,12 +121,14 @@ test('the audit has each way to sign in, and the refused ones', async () => {
   await admin.proxy.app.audit.flush();
   const { json } = await admin.get('/audit?kind=admin', { headers: { 'x-request-id': 'look' } });
   const logins = json.items.filter(({ request_id }: Json) => request_id !== 'look').toReversed();
-  expect(logins.map(({ actor, action, changes }: Json) => `${actor.id} ${action} ${changes.way.to}`)).toEqual([
-    'session login.session link',
-    'nobody login.refused link',
-    'session login.session token',
-    'nobody login.refused token',
-  ]);
+  expect(logins.map(({ actor, action, changes }: Json) => `${actor.id} ${action} ${changes.way.to}`)).toEqual(
+    [
+      'session login.session link',
+      'nobody login.refused link',
+      'session login.session token',
+      'nobody login.refused token',
+    ],
+  );
   expect(JSON.stringify(json)).not.toContain(code);
 });
 

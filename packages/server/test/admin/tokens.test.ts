@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { generateKey, TOKEN_PREFIX } from '../../src/keys/format.ts';
-import { makeFolder } from '../process/program.ts';
 import { runCommand } from '../commands/run-command.ts';
+import { makeFolder } from '../process/program.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,7 +99,9 @@ test.each([
   expect((await get('/keys', { token: change(token) })).status).toBe(401);
   await proxy.app.audit.flush();
   const { items } = (await get('/audit?action=login.refused')).json;
-  expect(items).toEqual([expect.objectContaining({ actor: { type: 'nobody', id: 'nobody', name: 'nobody' } })]);
+  expect(items).toEqual([
+    expect.objectContaining({ actor: { type: 'nobody', id: 'nobody', name: 'nobody' } }),
+  ]);
 });
 
 test('a token starts no session of the console, and is no client key', async () => {

@@ -1,11 +1,11 @@
 /** Calls that need an approval, from the administrator's side: list, show, approve, refuse, and what is recorded. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { type Json, SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { answerTrue, makeCall, startUpstream } from '../scripted-upstream.ts';
 import { readOutcome, startApprover } from './approver.ts';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 
 const ODOO_KEY = 'upstream-key-0123456789';
 const VALUE = 'a value that must stay sealed';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
-import { expectError, printCall, printInstance } from './expectations.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
 let unlisted: ScriptedUpstream;
@@ -80,4 +80,3 @@ test('approval_required: the policy lets the call run only after an administrato
   });
   expect(pair.upstream.connections()).toBe(before);
 });
-

@@ -1,7 +1,7 @@
 /** Tests calls of tools that a policy runs only after an administrator has approved them. */
 import { expect, test } from 'vitest';
-import { AGREE, startStage } from './stage.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { AGREE, startStage } from './stage.ts';
 
 const ORDER = { model: 'sale.order', ids: [1] };
 

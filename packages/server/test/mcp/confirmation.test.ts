@@ -4,9 +4,9 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { monotonicMs } from '../time.ts';
 import { AGREE, addInstance, startStage } from './stage.ts';
-import { TEST_ACTOR } from '../test-actor.ts';
 
 test('asks before deleting, names the records, and deletes after a yes', async () => {
   const { connect, call } = await startStage();

@@ -9,8 +9,8 @@ import { startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
 import { countRounds } from '../random-cases.ts';
 import { startReceiver } from '../subscriptions/receiver.ts';
-import { pauseAtRandom } from '../time.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { pauseAtRandom } from '../time.ts';
 
 const PROGRAM = fileURLToPath(new URL('../subscriptions/killable-proxy.ts', import.meta.url));
 const BETWEEN_KILLS_MS_MAX = 300;

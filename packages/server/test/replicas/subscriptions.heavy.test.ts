@@ -7,8 +7,8 @@ import { countRounds } from '../random-cases.ts';
 import { runKillRounds } from '../subscriptions/kill-rounds.ts';
 import { watchOverlaps } from '../subscriptions/receiver.ts';
 import { SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
-import { expectToStay, MOMENT_MS, runLater } from '../time.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { expectToStay, MOMENT_MS, runLater } from '../time.ts';
 
 test('two replicas never send at once, and one takes over from the other', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));

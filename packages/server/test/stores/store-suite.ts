@@ -771,7 +771,11 @@ function describeOperatorTokens(use: () => Store): void {
 
   test('lists tokens by age in pages, without their hashes', async () => {
     const { operatorTokens } = use();
-    for (const [id, createdAt] of [['b', 2], ['c', 1], ['a', 2]] as const)
+    for (const [id, createdAt] of [
+      ['b', 2],
+      ['c', 1],
+      ['a', 2],
+    ] as const)
       await operatorTokens.insert(buildToken({ id, createdAt }));
     const first = await operatorTokens.list(null, 2);
     expect(first.map(({ id }) => id)).toEqual(['c', 'a']);
@@ -791,7 +795,12 @@ function describeOperatorTokens(use: () => Store): void {
   test('notes later uses only', async () => {
     const { operatorTokens } = use();
     await operatorTokens.insert(buildToken({ id: 'a' }));
-    await operatorTokens.touch(new Map([['a', 7], ['unknown', 7]]));
+    await operatorTokens.touch(
+      new Map([
+        ['a', 7],
+        ['unknown', 7],
+      ]),
+    );
     await operatorTokens.touch(new Map([['a', 6]]));
     await operatorTokens.touch(new Map());
     expect(await find('a')).toMatchObject({ lastUsedAt: 7 });
@@ -1291,9 +1300,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-export function buildToken(
-  overrides: Partial<StoredOperatorToken> & { id: string },
-): StoredOperatorToken {
+export function buildToken(overrides: Partial<StoredOperatorToken> & { id: string }): StoredOperatorToken {
   return {
     name: 'test',
     role: 'approver',

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
-import { pause } from '../time.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { pause } from '../time.ts';
 
 const TICKS_PER_SECOND = 100;
 const BETWEEN_CHANGES_MS = 300;

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { expectToStay } from '../time.ts';
 import { refuseWith, startReceiver, TAKE } from './receiver.ts';
 import { SHORT_TIMES } from './stage.ts';
-import { TEST_ACTOR } from '../test-actor.ts';
 
 const DAY_MS = 86_400_000;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');

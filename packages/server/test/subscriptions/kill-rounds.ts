@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 import { startReceiver, watchOverlaps } from './receiver.ts';
-import { TEST_ACTOR } from '../test-actor.ts';
 
 const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
 const RECORDS = 5;

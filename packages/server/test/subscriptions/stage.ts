@@ -5,8 +5,8 @@ import type { Admin } from '../../src/admin/admin.ts';
 import type { WorkerTimes } from '../../src/subscriptions/worker.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
 import { TEST_ACTOR } from '../test-actor.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Intervals of 50 ms, and retries after 50 ms, 3 s, 18 s … */
 export const SHORT_TIMES: WorkerTimes = {

@@ -104,7 +104,14 @@ export function createAuthenticator({
     { headers, ip: address }: FastifyRequest,
   ): void {
     const requestId = readRequestId(headers);
-    recordLogin({ actor: nameActor(actor), action, way, address, requestId, isRefused: action === 'login.refused' });
+    recordLogin({
+      actor: nameActor(actor),
+      action,
+      way,
+      address,
+      requestId,
+      isRefused: action === 'login.refused',
+    });
   }
 
   function recordToken(actor: ActorView, request: FastifyRequest): void {

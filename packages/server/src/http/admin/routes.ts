@@ -2,7 +2,13 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
-import { includesRole, type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
+import {
+  includesRole,
+  type Problem,
+  printVersionTag,
+  tagVersion,
+  type VersionTag,
+} from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';

@@ -9,7 +9,11 @@ import { refer, renderParameters } from '../schema-registry.ts';
 import { ANSWER_HEADERS, CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
 
 export const ADMIN_SECURITY = {
-  adminToken: { type: 'http', scheme: 'bearer', description: 'The setting `admin.token`, or a personal token of an operator.' },
+  adminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The setting `admin.token`, or a personal token of an operator.',
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',
