@@ -1,7 +1,7 @@
 /**
  * Authenticates requests to the admin API: by the admin token, by a personal token, or by a session that was started
- * with the admin token or with a sign-in link. A browser sends the session's cookie with any request to the proxy. So a request that makes a change
- * must also come from the proxy's own pages.
+ * with the admin token or with a sign-in link. A browser sends the session's cookie with any request to the proxy. So a
+ * request that makes a change must also come from the proxy's own pages.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
