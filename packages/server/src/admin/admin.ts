@@ -4,6 +4,7 @@
  */
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
+  ActorView,
   AuditCallView,
   AuditQuery,
   AuditView,
@@ -15,6 +16,7 @@ import type {
   Policy,
   PolicyCompareInput,
   PolicyComparison,
+  Role,
   StatusView,
   UncheckedRule,
 } from '@erp-proxy/contract';
@@ -25,16 +27,20 @@ import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { OperatorTokens } from '../keys/operator-tokens.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
 
-/** The administrator as named in the audit. */
-export interface Actor {
-  /** How the administrator was authenticated: `token`, `session` or `cli:<user>@<host>`. */
-  name: string;
+/** Who acts, and what they may do. */
+export interface Identity extends ActorView {
+  readonly role: Role;
+}
+
+/** Who makes a request. */
+export interface Actor extends Identity {
   address: string | null;
   requestId: string | null;
 }
@@ -68,6 +74,7 @@ export interface AdminDeps {
   instances: Pick<Instances, 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  operatorTokens: Pick<OperatorTokens, 'create' | 'find' | 'list' | 'revoke'>;
   subscriptions: Subscriptions;
   /** Why a receiver at this origin cannot be reached, as far as this is known without DNS; null if it can be. */
   explainReceiver: (origin: string) => string | null;

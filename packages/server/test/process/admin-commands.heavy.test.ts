@@ -336,7 +336,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     );
     expect(action).toMatchObject({
       target: `key ${id}`,
-      actor: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token',
+      actor: { id: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token' },
     });
     expect(await runJson('audit', 'list', '--until', '5m')).toEqual([]);
     expect(await runJson('audit', 'list', '--limit', '1')).toHaveLength(1);
@@ -633,7 +633,7 @@ describe('a remote command', () => {
     ['ftp://proxy.example', TOKEN, /not the address of a proxy/, 2],
     ['https://user:hidden@proxy.example', TOKEN, /user name or password/, 2],
     ['http://127.0.0.1:1', '', /admin\.token/, 2],
-    ['http://127.0.0.1:1', null, /admin\.token is not set here/, 2],
+    ['http://127.0.0.1:1', null, /^There is no token for that proxy/, 2],
     ['http://127.0.0.1:1', TOKEN, /No answer from http:\/\/127\.0\.0\.1:1 /, 1],
   ])('to %s with the token %j explains the error', async (url, token, says, status) => {
     const env: Record<string, string> = token === null ? {} : { ERP_PROXY_ADMIN_TOKEN: token };

@@ -189,6 +189,18 @@ const MIGRATIONS: readonly string[] = [
      ids text NOT NULL,
      PRIMARY KEY (subscription, part)
    );`,
+  `CREATE TABLE operator_tokens (
+     id text COLLATE "C" PRIMARY KEY,
+     name text NOT NULL,
+     role text NOT NULL,
+     secret_hash bytea NOT NULL,
+     created_at bigint NOT NULL,
+     created_by text NOT NULL,
+     expires_at bigint,
+     revoked_at bigint,
+     last_used_at bigint
+   );
+   CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

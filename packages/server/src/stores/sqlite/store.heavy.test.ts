@@ -109,6 +109,7 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE watched_ids;
     DROP TABLE subscriptions;
     DROP TABLE deliveries;
+    DROP TABLE operator_tokens;
     DELETE FROM migrations WHERE version > 6;`);
   before.close();
   const migrated = await open();
