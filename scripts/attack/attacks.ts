@@ -211,6 +211,22 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: [['create', 'discuss.channel', [{ name: 'attack', channel_partner_ids: [[4, 3]] }]]],
   },
   {
+    name: 'a denied wage of employees under another name',
+    versions: [19, 19],
+    policy: { models: { 'hr.employee': ['read'] }, fields: { 'hr.employee': { deny: ['wage'] } } },
+    needs: 'hr.version',
+    allowed: [['read', 'hr.employee', [[1], ['name']]]],
+    refused: [['read', 'hr.employee', [[1], ['contract_wage']]]],
+  },
+  {
+    name: 'a denied description of tasks in its history',
+    versions: [18, 19],
+    policy: { models: { 'project.task': ['read'] }, fields: { 'project.task': { deny: ['description'] } } },
+    needs: 'project.task',
+    allowed: [['read', 'project.task', [[1], ['name']]]],
+    refused: [['read', 'project.task', [[1], ['html_field_history']]]],
+  },
+  {
     name: 'message_post takes the author of the call',
     policy: { models: { 'res.partner': ['*'] } },
     needs: 'mail.message',
