@@ -258,7 +258,7 @@ export async function createApp({
       events,
       // A new owner for each claim, so that a second claim of the same name fails.
       claimOnce: (name, ttlMs) => store.leases.acquire(name, randomUUID(), ttlMs),
-      recordLogin: (login) => audit.noteLogin(login),
+      recordLogin: (login) => audit.recordLogin(login),
     },
     console: { ...settings.console, folder: consoleFolder },
     multiCallServices: {

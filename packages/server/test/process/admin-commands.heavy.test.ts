@@ -349,10 +349,10 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(csv[0]).toMatch(/^seq,time,kind,/);
     expect(csv).toHaveLength(4);
 
-    const verdict = await runJson('audit', 'verify');
-    expect(verdict).toMatchObject({ intact: true, fault: null });
-    expect((await run('audit', 'verify', '--head', verdict.head)).status).toBe(0);
-    const forged = `${verdict.head.split(':')[0]}:${'0'.repeat(64)}`;
+    const verification = await runJson('audit', 'verify');
+    expect(verification).toMatchObject({ intact: true, fault: null });
+    expect((await run('audit', 'verify', '--head', verification.head)).status).toBe(0);
+    const forged = `${verification.head.split(':')[0]}:${'0'.repeat(64)}`;
     const broken = await run('audit', 'verify', '--head', forged);
     expect(broken.status).toBe(1);
     expect(broken.stdout).toMatch(/^Not intact, at record \d+: /);

@@ -46,8 +46,11 @@ export function printSessionCookie(value: string, scope: CookieScope): string {
   return printCookie(value, LIFE_MS / 1000, scope);
 }
 
-export function printEndOfSession(scope: CookieScope): string {
-  return printCookie('', 0, scope);
+/** The `set-cookie` values that end a session. */
+export function printEndOfSession(scope: CookieScope): string[] {
+  // A session can be older than `http.publicUrl` with a path. Its cookie has `Path=/`, and other servers get it too.
+  const scopes = scope.isHostShared ? [scope, { ...scope, isHostShared: false }] : [scope];
+  return scopes.map((each) => printCookie('', 0, each));
 }
 
 function printCookie(value: string, maxAgeSeconds: number, { isSecure, isHostShared }: CookieScope): string {
