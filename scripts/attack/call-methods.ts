@@ -37,6 +37,14 @@ const GUARDED = [
   'res.users',
   'res.users.apikeys',
 ];
+/**
+ * What Odoo changes itself, without a value of the call: the page of an event is a copy of a fixed view, and the user
+ * of the call gets karma for a course that is finished.
+ */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  'event.event': ['ir.ui.view'],
+  'slide.slide': ['res.users'],
+};
 const NAME = 'attack-by-name';
 const PROGRESS_EVERY = 50;
 
@@ -58,9 +66,12 @@ export async function callMethods(target: Target, folder: string): Promise<numbe
       }
     }
     const after = await describeGuarded(target, guarded);
-    if (after !== before) {
+    const changes = listChanges(before, after).filter(
+      (line) => EXPECTED[model]?.some((expected) => line.startsWith(`${expected} `)) !== true,
+    );
+    if (changes.length > 0) {
       failures++;
-      console.log(`  FAILED methods of ${model} changed ${listChanges(before, after).join(', ')}`);
+      console.log(`  FAILED methods of ${model} changed ${changes.join(', ')}`);
     }
     before = after;
     if (index % PROGRESS_EVERY === 0) console.log(`         ${index} of ${names.length} models`);

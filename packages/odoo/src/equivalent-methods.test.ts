@@ -95,6 +95,7 @@ describe('methods of Odoo Community that write values of their caller', () => {
     ['account.journal', 'set_bank_account', ['res.partner.bank/create']],
     ['slide.channel', 'action_add_member', ['slide.channel.partner/create']],
     ['sale.order', 'set_delivery_line', ['sale.order.line/create', 'write']],
+    ['website.menu', 'save', ['website.event.menu/create']],
   ])('%s %s', (model, method, methods) => {
     expect(listEquivalents(model, method, null)).toEqual(expect.arrayContaining(methods));
     expect(listEquivalents(model, method, readArguments('[[1], 2]'))).toEqual(

@@ -89,6 +89,6 @@ web_editor.assets make_scss_customization=ir.asset/create,ir.ui.view/create save
 web_tour.tour consume=create
 website configurator_addons_apply?=product.public.category/create configurator_apply=blog.blog/create,ir.ui.view/create,ir.ui.view/write,product.public.category/create,website.event.menu/write,website.menu/create,website.menu/write,website.page/create configurator_set_menu_links=blog.blog/create,website.menu/create,website.menu/write new_page=ir.ui.view/write,website.event.menu/write,website.menu/create,website.page/create sale_get_order?=sale.order/create
 website.assets make_scss_customization=ir.asset/create save_asset=ir.asset/create
-website.menu save=create,website.page/write,write
+website.menu save=create,website.event.menu/create,website.page/write,write
 website.page clone_page=create,website.menu/create save_page_info=website.menu/create,website.menu/write,website.rewrite/create,write
 `;
