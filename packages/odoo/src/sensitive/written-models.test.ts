@@ -51,6 +51,8 @@ describe('fields have the models that they change', () => {
     ['mail.activity', ['user_id'], ['mail.followers/write']],
     ['slide.slide', ['active', 'is_published', 'website_published'], ['mail.mail/create']],
     ['event.event', ['organizer_id'], ['mail.followers/write']],
+    // It is deleted with the menu.
+    ['website.event.menu', ['view_id'], ['ir.ui.view/unlink']],
     ['helpdesk.ticket', ['stage_id'], ['mail.mail/create']],
   ])('%s %j', (model, fields, targets) => {
     for (const field of fields)

@@ -26,7 +26,7 @@ const POS_MODULES = [
 /**
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
- * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
+ * invoice, which the script takes for a workflow. The view of a menu of an event is deleted with the menu. Phones of applicants and tickets: Odoo finds their contact by the
  * email.
  */
 const FURTHER_ROWS = `
@@ -42,6 +42,7 @@ hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_f
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
 sale.order.discount action_apply_discount()=sale.order/write
+website.event.menu view_id=ir.ui.view/unlink
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
