@@ -1213,6 +1213,16 @@ const REFUSED: readonly RefusedCalls[] = [
       ];
     },
   },
+  {
+    name: 'a journal is deleted with a bank account that the call has linked to it',
+    policy: { models: { 'account.journal': ['*'] } },
+    needs: 'account.journal',
+    allowed: [['search_read', 'account.journal', [[], ['name', 'bank_account_id']], { limit: 1 }]],
+    refused: [
+      ['create', 'account.journal', [{ name: 'attack', code: 'ATK', type: 'bank', bank_account_id: 1 }]],
+      ['write', 'account.journal', [[1], { bank_account_id: 1 }]],
+    ],
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [
