@@ -26,9 +26,8 @@ const POS_MODULES = [
 /**
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
- * invoice, which the script takes for a workflow. The view of a menu
- * of an event and the bank account of a journal are deleted with them. Phones of applicants and tickets: Odoo finds their contact by the
- * email.
+ * invoice, which the script takes for a workflow. The view of a menu of an event and the bank account of a journal are
+ * deleted with the record that names them. Phones of applicants and tickets: Odoo finds their contact by the email.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
