@@ -1301,6 +1301,35 @@ const REFUSED: readonly RefusedCalls[] = [
     allowed: [['search_read', 'link.tracker', [[], ['url']], { limit: 1 }]],
     refused: [['recent_links', 'link.tracker', ['newest', 100_000]]],
   },
+  {
+    name: 'a menu of an event is deleted with a view that the call has linked to it',
+    versions: [15, 19],
+    policy: { models: { 'website.event.menu': ['*'] } },
+    needs: 'website.event.menu',
+    allowed: async ({ odoo }) => {
+      const [menu_id] = await odoo('website.menu', 'search', [[]], { limit: 1 });
+      return [['create', 'website.event.menu', [{ menu_id, event_id: 1, menu_type: 'register' }]]];
+    },
+    refused: async ({ odoo }) => {
+      const [menu_id] = await odoo('website.menu', 'search', [[]], { limit: 1 });
+      const values = { menu_id, event_id: 1, menu_type: 'register' };
+      return [
+        ['create', 'website.event.menu', [{ ...values, view_id: 1 }]],
+        ['create', 'website.event.menu', [values], { context: { default_view_id: 1 } }],
+        ['write', 'website.event.menu', [[1], { view_id: 1 }]],
+      ];
+    },
+  },
+  {
+    name: 'a journal is deleted with a bank account that the call has linked to it',
+    policy: { models: { 'account.journal': ['*'] } },
+    needs: 'account.journal',
+    allowed: [['search_read', 'account.journal', [[], ['name', 'bank_account_id']], { limit: 1 }]],
+    refused: [
+      ['create', 'account.journal', [{ name: 'attack', code: 'ATK', type: 'bank', bank_account_id: 1 }]],
+      ['write', 'account.journal', [[1], { bank_account_id: 1 }]],
+    ],
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [

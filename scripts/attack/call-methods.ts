@@ -38,11 +38,16 @@ const GUARDED = [
   'res.users.apikeys',
 ];
 /**
- * What Odoo changes itself, without a value of the call: the page of an event is a copy of a fixed view, and the user
- * of the call gets karma for a course that is finished.
+ * What Odoo changes itself, without a value of the call:
+ *
+ * - The page of an event is a copy of a fixed view.
+ * - The user of the call gets karma for a course that is finished.
+ * - An alert or a supplier of lunches is deleted with its own scheduled action.
  */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'event.event': ['ir.ui.view'],
+  'lunch.alert': ['ir.actions.server', 'ir.cron'],
+  'lunch.supplier': ['ir.actions.server', 'ir.cron'],
   'slide.slide': ['res.users'],
 };
 const NAME = 'attack-by-name';

@@ -51,6 +51,9 @@ describe('fields have the models that they change', () => {
     ['mail.activity', ['user_id'], ['mail.followers/write']],
     ['slide.slide', ['active', 'is_published', 'website_published'], ['mail.mail/create']],
     ['event.event', ['organizer_id'], ['mail.followers/write']],
+    // These records are deleted with the one that names them.
+    ['account.journal', ['bank_account_id'], ['res.partner.bank/unlink']],
+    ['website.event.menu', ['view_id'], ['ir.ui.view/unlink']],
     ['helpdesk.ticket', ['stage_id'], ['mail.mail/create']],
   ])('%s %j', (model, fields, targets) => {
     for (const field of fields)

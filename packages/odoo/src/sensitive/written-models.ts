@@ -26,12 +26,13 @@ const POS_MODULES = [
 /**
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
- * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
- * email.
+ * invoice, which the script takes for a workflow. The view of a menu of an event and the bank account of a journal are
+ * deleted with the record that names them. Phones of applicants and tickets: Odoo finds their contact by the email.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
 account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
+account.journal bank_account_id=res.partner.bank/unlink
 account.move tax_totals,tax_totals_json=account.move.line/write
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create
@@ -42,6 +43,7 @@ hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_f
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
 sale.order.discount action_apply_discount()=sale.order/write
+website.event.menu view_id=ir.ui.view/unlink
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
