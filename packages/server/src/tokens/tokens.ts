@@ -157,7 +157,7 @@ export function createTokens(options: TokensOptions): Tokens {
         scopes: issuer.scopes,
       };
     }
-    const rule = findRule(issuer, payload);
+    const rule = findRule(issuer.rules, payload);
     if (rule === null) return refuse('no_policy', 'no rule of its issuer matches', id);
     const { policy } = rule;
     return {
