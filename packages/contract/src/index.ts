@@ -4,6 +4,7 @@
  */
 
 export * from './admin/options.ts';
+export * from './admin/roles.ts';
 export type * from './admin/schemas.ts';
 export * from './admin/values.ts';
 export * from './compatible.ts';

@@ -1,5 +1,6 @@
 /** Calls that an administrator must approve. */
 import { z } from 'zod';
+import { actor } from './actor.ts';
 import { named, PAGE_QUERY, pageOf, time } from './schema-names.ts';
 
 const approvalState = z.enum(['pending', 'approved', 'refused', 'used', 'expired']);
@@ -22,7 +23,7 @@ const APPROVAL_MEMBERS = {
   created_at: time,
   expires_at: time.describe('When it can no longer be decided or, once it is approved, no longer be used.'),
   decided_at: time.nullable(),
-  decided_by: z.string().nullable().describe('The administrator who decided, as in the audit.'),
+  decided_by: actor.nullable().describe('The administrator who decided, as in the audit.'),
   reason: z.string().nullable().describe('Why it was refused.'),
   used_at: time.nullable(),
 };

@@ -1,5 +1,6 @@
 /** The audit: a record of each call, and of each change by an administrator. */
 import { z } from 'zod';
+import { actor } from './actor.ts';
 import { named, PAGE_QUERY, pageOf, time, wholeNumber } from './schema-names.ts';
 import { CALL_SOURCES } from './values.ts';
 
@@ -38,7 +39,7 @@ const auditCall = z.object({
     .enum(CALL_SOURCES)
     .nullable()
     .describe('What made the call while it answered a request; null: its caller.'),
-  actor: z.string().exactOptional().describe('The administrator who made the call; otherwise absent.'),
+  actor: actor.exactOptional().describe('The administrator who made the call; otherwise absent.'),
   trace_id: z
     .string()
     .exactOptional()
@@ -54,9 +55,7 @@ export type AuditCallView = z.infer<typeof auditCall>;
 const auditAdmin = z.object({
   ...AUDIT_MEMBERS,
   kind: z.literal('admin'),
-  actor: z
-    .string()
-    .describe('`token`, `session`, `cli:<user>@<host>`, or `proxy` for what the proxy does itself.'),
+  actor,
   address: z.string().nullable(),
   action: z.string().describe('Such as `key.create`.'),
   target: z.string().describe('The object of the action: `key <id>`, `instance <name>`.'),
@@ -120,7 +119,7 @@ const AUDIT_FILTERS = {
     .pipe(z.boolean())
     .describe('True: only calls that ended with an error.')
     .exactOptional(),
-  actor: z.string().describe('Calls and actions of this administrator.').exactOptional(),
+  actor: z.string().describe('Calls and actions of the actor with this id.').exactOptional(),
   request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
   trace_id: z.string().exactOptional(),
   address: z.string().describe('Address of the caller or the administrator.').exactOptional(),

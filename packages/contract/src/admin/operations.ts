@@ -46,6 +46,7 @@ import {
   policyComparison,
   policyExplainInput,
 } from './policy.ts';
+import type { Role } from './roles.ts';
 import { pageQuery } from './schema-names.ts';
 import { statisticsQuery, statisticsView } from './statistics.ts';
 import { attentionView, sandboxView, statusView } from './status.ts';
@@ -69,6 +70,8 @@ export interface AdminOperation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path below `/admin/v1`. A name after a colon is a variable, which `params` may convert. */
   path: string;
+  /** The lowest role that may use it. */
+  role: Role;
   summary: string;
   params?: z.ZodObject;
   query?: z.ZodType;
@@ -99,6 +102,7 @@ export const OPERATIONS = {
   listKeys: {
     method: 'GET',
     path: '/keys',
+    role: 'viewer',
     summary: 'Lists client keys, oldest first.',
     query: keyQuery,
     answer: { status: 200, schema: keyPage },
@@ -106,6 +110,7 @@ export const OPERATIONS = {
   listKeyNames: {
     method: 'GET',
     path: '/keys/names',
+    role: 'viewer',
     summary: 'Returns the names of up to 100 keys, without their policies. Unknown ids are left out.',
     query: keyNamesQuery,
     answer: { status: 200, schema: keyNames },
@@ -113,6 +118,7 @@ export const OPERATIONS = {
   createKey: {
     method: 'POST',
     path: '/keys',
+    role: 'operator',
     summary: 'Creates a key. Only this answer has its text.',
     body: keyInput,
     answer: { status: 201, schema: newKeyView, hasEtag: true },
@@ -121,6 +127,7 @@ export const OPERATIONS = {
   getKey: {
     method: 'GET',
     path: '/keys/:id',
+    role: 'viewer',
     summary: 'Returns one key.',
     answer: { status: 200, schema: keyView, hasEtag: true },
     problems: [404],
@@ -128,6 +135,7 @@ export const OPERATIONS = {
   updateKey: {
     method: 'PATCH',
     path: '/keys/:id',
+    role: 'operator',
     summary: 'Changes a key. Members that are left out keep their values.',
     body: keyChanges,
     answer: { status: 200, schema: keyView, hasEtag: true },
@@ -138,6 +146,7 @@ export const OPERATIONS = {
   revokeKey: {
     method: 'POST',
     path: '/keys/:id/revoke',
+    role: 'operator',
     summary: 'Revokes a key for ever. Every replica refuses it within a second.',
     answer: { status: 200, schema: keyView, hasEtag: true },
     problems: [404],
@@ -145,6 +154,7 @@ export const OPERATIONS = {
   rotateKey: {
     method: 'POST',
     path: '/keys/:id/rotate',
+    role: 'operator',
     summary:
       'Creates a key with the same properties. The old key stays valid for the overlap. Refused while the new key of an earlier rotation is valid.',
     body: keyRotation,
@@ -156,6 +166,7 @@ export const OPERATIONS = {
   explainCall: {
     method: 'POST',
     path: '/keys/:id/explain',
+    role: 'viewer',
     isReadOnly: true,
     summary:
       'Tells whether the policy of the key allows a call, and which rule decides. Sends nothing to Odoo.',
@@ -166,6 +177,7 @@ export const OPERATIONS = {
   explainPolicy: {
     method: 'POST',
     path: '/policies/explain',
+    role: 'viewer',
     isReadOnly: true,
     summary:
       'Tells whether a draft of a policy allows a call, and which rule decides. Sends nothing to Odoo.',
@@ -176,6 +188,7 @@ export const OPERATIONS = {
   comparePolicy: {
     method: 'POST',
     path: '/policies/compare',
+    role: 'viewer',
     isReadOnly: true,
     summary: 'Checks the calls of the audit against a draft of a policy.',
     body: policyCompareInput,
@@ -184,6 +197,7 @@ export const OPERATIONS = {
   listApprovals: {
     method: 'GET',
     path: '/approvals',
+    role: 'viewer',
     summary: 'Lists calls that need an approval, newest first, without their values.',
     query: approvalQuery,
     answer: { status: 200, schema: approvalPage },
@@ -191,6 +205,7 @@ export const OPERATIONS = {
   getApproval: {
     method: 'GET',
     path: '/approvals/:id',
+    role: 'viewer',
     summary: 'Returns one call that needs an approval, with its values.',
     answer: { status: 200, schema: approvalDetails },
     problems: [404],
@@ -199,6 +214,7 @@ export const OPERATIONS = {
   approveCall: {
     method: 'POST',
     path: '/approvals/:id/approve',
+    role: 'approver',
     summary: 'Approves a call: its caller can send it once.',
     answer: { status: 200, schema: approvalView },
     problems: [404, 409],
@@ -206,6 +222,7 @@ export const OPERATIONS = {
   refuseCall: {
     method: 'POST',
     path: '/approvals/:id/refuse',
+    role: 'approver',
     summary: 'Refuses a call, and deletes its values.',
     body: approvalRefusal,
     answer: { status: 200, schema: approvalView },
@@ -214,6 +231,7 @@ export const OPERATIONS = {
   listInstances: {
     method: 'GET',
     path: '/instances',
+    role: 'viewer',
     summary: 'Lists stored instances, by name.',
     query: instanceQuery,
     answer: { status: 200, schema: instancePage },
@@ -221,6 +239,7 @@ export const OPERATIONS = {
   createInstance: {
     method: 'POST',
     path: '/instances',
+    role: 'operator',
     summary: 'Stores an instance: an Odoo server with a database and a user.',
     body: instanceInput,
     answer: { status: 201, schema: instanceView, hasEtag: true },
@@ -230,6 +249,7 @@ export const OPERATIONS = {
   getInstance: {
     method: 'GET',
     path: '/instances/:name',
+    role: 'viewer',
     summary: 'Returns one instance.',
     answer: { status: 200, schema: instanceView, hasEtag: true },
     problems: [404],
@@ -237,6 +257,7 @@ export const OPERATIONS = {
   updateInstance: {
     method: 'PATCH',
     path: '/instances/:name',
+    role: 'operator',
     summary: 'Changes an instance. Members that are left out keep their values.',
     body: instanceChanges,
     answer: { status: 200, schema: instanceView, hasEtag: true },
@@ -246,6 +267,7 @@ export const OPERATIONS = {
   removeInstance: {
     method: 'DELETE',
     path: '/instances/:name',
+    role: 'operator',
     summary: 'Removes an instance. Later calls on it are refused.',
     answer: { status: 204 },
     problems: [404, 409, 412],
@@ -254,6 +276,7 @@ export const OPERATIONS = {
   rotateInstanceKey: {
     method: 'POST',
     path: '/instances/:name/rotate-key',
+    role: 'operator',
     summary: 'Makes Odoo create a new key, which replaces the stored one (Odoo 19 and later).',
     answer: { status: 200, schema: instanceView, hasEtag: true },
     problems: [404, 409, 503],
@@ -261,6 +284,7 @@ export const OPERATIONS = {
   checkInstance: {
     method: 'POST',
     path: '/instances/:name/check',
+    role: 'operator',
     isReadOnly: true,
     summary: 'Checks whether calls can run on a stored instance: address, protocol, database, user and key.',
     answer: { status: 200, schema: examination, types: ['application/x-ndjson'] },
@@ -269,6 +293,7 @@ export const OPERATIONS = {
   checkServer: {
     method: 'POST',
     path: '/instances/check',
+    role: 'operator',
     isReadOnly: true,
     summary: 'Checks an Odoo server with a user that is not stored. Stores nothing.',
     body: instanceCheckInput,
@@ -277,6 +302,7 @@ export const OPERATIONS = {
   listSubscriptions: {
     method: 'GET',
     path: '/subscriptions',
+    role: 'viewer',
     summary: 'Lists subscriptions, by name, without their secrets.',
     query: subscriptionQuery,
     answer: { status: 200, schema: subscriptionPage },
@@ -284,6 +310,7 @@ export const OPERATIONS = {
   createSubscription: {
     method: 'POST',
     path: '/subscriptions',
+    role: 'operator',
     summary:
       'Creates a subscription: the changes of a model are sent to a webhook. Only this answer has its secret.',
     body: subscriptionInput,
@@ -294,6 +321,7 @@ export const OPERATIONS = {
   getSubscription: {
     method: 'GET',
     path: '/subscriptions/:name',
+    role: 'viewer',
     summary: 'Returns one subscription.',
     answer: { status: 200, schema: subscriptionView, hasEtag: true },
     problems: [404],
@@ -301,6 +329,7 @@ export const OPERATIONS = {
   updateSubscription: {
     method: 'PATCH',
     path: '/subscriptions/:name',
+    role: 'operator',
     summary:
       'Changes a subscription. Members that are left out keep their values. Other records, fields or another key begin anew.',
     body: subscriptionChanges,
@@ -311,6 +340,7 @@ export const OPERATIONS = {
   removeSubscription: {
     method: 'DELETE',
     path: '/subscriptions/:name',
+    role: 'operator',
     summary: 'Removes a subscription. Nothing more of it is sent.',
     answer: { status: 204 },
     problems: [404, 409, 412],
@@ -320,6 +350,7 @@ export const OPERATIONS = {
   pauseSubscription: {
     method: 'POST',
     path: '/subscriptions/:name/pause',
+    role: 'operator',
     summary:
       'Pauses a subscription: its changes are not read, and what waits is not sent. Nothing is missed.',
     body: subscriptionPause,
@@ -329,6 +360,7 @@ export const OPERATIONS = {
   resumeSubscription: {
     method: 'POST',
     path: '/subscriptions/:name/resume',
+    role: 'operator',
     summary: 'Continues a subscription that was paused or disabled. What waits is sent at once.',
     answer: { status: 200, schema: subscriptionView, hasEtag: true },
     problems: [404, 409],
@@ -336,6 +368,7 @@ export const OPERATIONS = {
   retrySubscription: {
     method: 'POST',
     path: '/subscriptions/:name/retry',
+    role: 'operator',
     summary: 'Sends at once what waits for a retry, as far as its receiver takes it.',
     answer: { status: 200, schema: subscriptionView, hasEtag: true },
     problems: [404, 409],
@@ -343,6 +376,7 @@ export const OPERATIONS = {
   rotateSecret: {
     method: 'POST',
     path: '/subscriptions/:name/rotate-secret',
+    role: 'operator',
     summary:
       'Creates a new secret. The old one signs for the overlap, too. Only this answer has the new one.',
     body: secretRotation,
@@ -353,6 +387,7 @@ export const OPERATIONS = {
   pingSubscription: {
     method: 'POST',
     path: '/subscriptions/:name/ping',
+    role: 'operator',
     summary:
       'Sends a delivery of type `ping` now. One that is taken ends the wait of the others for their retry.',
     answer: { status: 200, schema: pingView },
@@ -361,6 +396,7 @@ export const OPERATIONS = {
   replayDeliveries: {
     method: 'POST',
     path: '/subscriptions/:name/replay',
+    role: 'operator',
     summary:
       'Sends one delivery again, or the newest of each record since a time, with the same `webhook-id`.',
     body: replayInput,
@@ -370,6 +406,7 @@ export const OPERATIONS = {
   listDeliveries: {
     method: 'GET',
     path: '/subscriptions/:name/deliveries',
+    role: 'viewer',
     summary: 'Lists the deliveries of a subscription, newest first, without their content.',
     query: deliveryQuery,
     answer: { status: 200, schema: deliveryPage },
@@ -378,6 +415,7 @@ export const OPERATIONS = {
   listDeniedSubjects: {
     method: 'GET',
     path: '/denied-subjects',
+    role: 'viewer',
     summary: 'Lists the subjects of identity providers whose tokens are refused.',
     query: pageQuery,
     answer: { status: 200, schema: deniedSubjectPage },
@@ -386,6 +424,7 @@ export const OPERATIONS = {
   denySubject: {
     method: 'POST',
     path: '/denied-subjects',
+    role: 'admin',
     summary: 'Refuses all tokens of a subject, within a second.',
     body: deniedSubjectInput,
     answer: { status: 200, schema: deniedSubjectView },
@@ -393,6 +432,7 @@ export const OPERATIONS = {
   allowSubject: {
     method: 'DELETE',
     path: '/denied-subjects/:id',
+    role: 'admin',
     summary: 'Accepts the tokens of a denied subject again.',
     answer: { status: 204 },
     problems: [404],
@@ -400,6 +440,7 @@ export const OPERATIONS = {
   resealVault: {
     method: 'POST',
     path: '/vault/reseal',
+    role: 'admin',
     summary: 'Encrypts stored keys again with the present master key, if another one encrypts them.',
     answer: { status: 200, schema: resealed },
     problems: [503],
@@ -407,6 +448,7 @@ export const OPERATIONS = {
   getStatistics: {
     method: 'GET',
     path: '/stats',
+    role: 'viewer',
     summary: 'Returns counts and durations of calls, by minute for a day or by hour for 30 days.',
     query: statisticsQuery,
     answer: { status: 200, schema: statisticsView },
@@ -414,6 +456,7 @@ export const OPERATIONS = {
   listAudit: {
     method: 'GET',
     path: '/audit',
+    role: 'viewer',
     summary: 'Lists audit records, newest first. A page may be short or empty although more follow.',
     query: auditQuery,
     answer: { status: 200, schema: auditPage },
@@ -421,6 +464,7 @@ export const OPERATIONS = {
   exportAudit: {
     method: 'GET',
     path: '/audit/export',
+    role: 'viewer',
     summary: 'Returns all matching audit records, oldest first.',
     query: exportQuery,
     answer: { status: 200, types: ['application/x-ndjson', 'text/csv; charset=utf-8'] },
@@ -429,6 +473,7 @@ export const OPERATIONS = {
   verifyAudit: {
     method: 'GET',
     path: '/audit/verify',
+    role: 'viewer',
     summary: 'Verifies the hash chain of the audit, and returns the first fault.',
     query: verifyQuery,
     answer: { status: 200, schema: auditVerdict },
@@ -436,6 +481,7 @@ export const OPERATIONS = {
   getAuditRecord: {
     method: 'GET',
     path: '/audit/:seq',
+    role: 'viewer',
     summary: 'Returns one audit record.',
     params: auditParams,
     answer: { status: 200, schema: auditView },
@@ -444,24 +490,28 @@ export const OPERATIONS = {
   getStatus: {
     method: 'GET',
     path: '/status',
+    role: 'viewer',
     summary: 'Returns the state of the proxy: version, checks, audit and upstream databases.',
     answer: { status: 200, schema: statusView },
   },
   listMethods: {
     method: 'GET',
     path: '/methods',
+    role: 'viewer',
     summary: 'Lists methods of Odoo with the names of their positional arguments.',
     answer: { status: 200, schema: methodsView },
   },
   getSandbox: {
     method: 'GET',
     path: '/sandbox',
+    role: 'viewer',
     summary: 'Tells whether this proxy can start a sandbox Odoo.',
     answer: { status: 200, schema: sandboxView },
   },
   startSandbox: {
     method: 'POST',
     path: '/sandbox',
+    role: 'admin',
     summary:
       'Starts a sandbox Odoo for the life of the process, and stores it as an instance. Only after a first start on a terminal, while no instance is stored.',
     answer: { status: 201, schema: instanceView, hasEtag: true },
@@ -470,6 +520,7 @@ export const OPERATIONS = {
   listAttention: {
     method: 'GET',
     path: '/attention',
+    role: 'viewer',
     summary: 'Lists what needs an administrator, the worst first.',
     answer: { status: 200, schema: attentionView },
   },

@@ -3,6 +3,7 @@
  * document are derived from them. Times are ISO 8601 in UTC. Further rules, such as those of a policy, a certificate or
  * a time, are checked by the admin service.
  */
+export * from './actor.ts';
 export * from './approvals.ts';
 export * from './audit.ts';
 export * from './instances.ts';

@@ -1,5 +1,7 @@
 /** The state of the proxy, and the problems that need an administrator. */
 import { z } from 'zod';
+import { actor } from './actor.ts';
+import { ROLES } from './roles.ts';
 import { named, time } from './schema-names.ts';
 import { ATTENTION_KINDS, ATTENTION_PARTS, ATTENTION_SEVERITIES } from './values.ts';
 
@@ -92,8 +94,13 @@ export const loginInput = named(
 export const sessionView = named(
   'Session',
   z.object({
-    actor: z.enum(['token', 'session']),
-    expires_at: time.nullable().describe('Null for the token.'),
+    actor,
+    role: z.enum(ROLES),
+    instances: z
+      .array(z.string())
+      .nullable()
+      .describe('Patterns of the instances that the caller sees and changes; null: all.'),
+    expires_at: time.nullable().describe('When it ends; null: not by itself.'),
   }),
 );
 

@@ -4,6 +4,7 @@
  */
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
+  ActorView,
   AuditCallView,
   AuditQuery,
   AuditView,
@@ -15,6 +16,7 @@ import type {
   Policy,
   PolicyCompareInput,
   PolicyComparison,
+  Role,
   StatusView,
   UncheckedRule,
 } from '@erp-proxy/contract';
@@ -31,10 +33,15 @@ import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
 
-/** The administrator as named in the audit. */
-export interface Actor {
-  /** How the administrator was authenticated: `token`, `session` or `cli:<user>@<host>`. */
-  name: string;
+/** Who acts, and what they may do. */
+export interface Identity extends ActorView {
+  readonly role: Role;
+  /** Patterns of the instances that they see and change; null: all. */
+  readonly instances: readonly string[] | null;
+}
+
+/** Who makes a request. */
+export interface Actor extends Identity {
   address: string | null;
   requestId: string | null;
 }
