@@ -46,6 +46,9 @@ export interface GrantedPolicy {
 export type ClaimValue = string | number | boolean;
 export type Claims = Readonly<Record<string, unknown>>;
 
+/** The form of a subject, which appears in the log, the audit and names. OpenID Connect allows 255 ASCII characters. */
+export const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+
 /** The first rule that matches the claims; null if none does. */
 export function findRule<Rule extends ClaimRule>(rules: readonly Rule[], claims: Claims): Rule | null {
   const found = rules.find(
