@@ -65,6 +65,7 @@ import {
   subscriptionQuery,
   subscriptionView,
 } from './subscriptions.ts';
+import { newTokenView, tokenInput, tokenPage, tokenQuery, tokenView } from './tokens.ts';
 
 export interface AdminOperation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -435,6 +436,31 @@ export const OPERATIONS = {
     role: 'admin',
     summary: 'Accepts the tokens of a denied subject again.',
     answer: { status: 204 },
+    problems: [404],
+  },
+  listTokens: {
+    method: 'GET',
+    path: '/tokens',
+    role: 'admin',
+    summary: 'Lists the personal tokens of operators, oldest first, without their secrets.',
+    query: tokenQuery,
+    answer: { status: 200, schema: tokenPage },
+  },
+  createToken: {
+    method: 'POST',
+    path: '/tokens',
+    role: 'admin',
+    summary: 'Creates a personal token for the admin API. Only this answer has its text.',
+    body: tokenInput,
+    answer: { status: 201, schema: newTokenView },
+  },
+  /** Revoking a revoked token again changes nothing. */
+  revokeToken: {
+    method: 'POST',
+    path: '/tokens/:id/revoke',
+    role: 'admin',
+    summary: 'Revokes a personal token for ever. Every replica refuses it at once.',
+    answer: { status: 200, schema: tokenView },
     problems: [404],
   },
   resealVault: {

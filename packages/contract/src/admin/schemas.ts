@@ -13,3 +13,4 @@ export * from './schema-names.ts';
 export * from './statistics.ts';
 export * from './status.ts';
 export * from './subscriptions.ts';
+export * from './tokens.ts';

@@ -96,10 +96,6 @@ export const sessionView = named(
   z.object({
     actor,
     role: z.enum(ROLES),
-    instances: z
-      .array(z.string())
-      .nullable()
-      .describe('Patterns of the instances that the caller sees and changes; null: all.'),
     expires_at: time.nullable().describe('When it ends; null: not by itself.'),
   }),
 );

@@ -27,6 +27,7 @@ import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
+import type { OperatorTokens } from '../keys/operator-tokens.ts';
 import type { Statistics } from '../statistics/statistics.ts';
 import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
@@ -36,8 +37,6 @@ import { AdminError, describeProblem } from './admin-error.ts';
 /** Who acts, and what they may do. */
 export interface Identity extends ActorView {
   readonly role: Role;
-  /** Patterns of the instances that they see and change; null: all. */
-  readonly instances: readonly string[] | null;
 }
 
 /** Who makes a request. */
@@ -75,6 +74,7 @@ export interface AdminDeps {
   instances: Pick<Instances, 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  operatorTokens: Pick<OperatorTokens, 'create' | 'find' | 'list' | 'revoke'>;
   subscriptions: Subscriptions;
   /** Why a receiver at this origin cannot be reached, as far as this is known without DNS; null if it can be. */
   explainReceiver: (origin: string) => string | null;

@@ -1,7 +1,8 @@
 /** The operations of an administrator on calls that need an approval. */
-import type { ApprovalView } from '@erp-proxy/contract';
+import { type ActorView, type ApprovalView, nameActor, tryParse } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { ApprovalRecord } from '../approvals/approvals.ts';
+import { readActor } from '../audit/actors.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import type { DescribeAction } from './audited-actions.ts';
@@ -35,7 +36,7 @@ export function createApprovalAdmin(
       state: { from: 'pending', to: state },
       ...(reason === null ? {} : { reason: { from: null, to: reason } }),
     });
-    const outcome = await approvals.decide(id, { state, by: actor.name, reason }, auditBatch);
+    const outcome = await approvals.decide(id, { state, by: JSON.stringify(nameActor(actor)), reason }, auditBatch);
     const now = await find(id);
     // If another administrator has just decided in the same way, this is not an error.
     if (outcome !== 'done' && now.state !== state) throw explainDecided(now);
@@ -96,14 +97,21 @@ function show(approval: ApprovalRecord): ApprovalView {
     created_at: showTime(approval.createdAt),
     expires_at: showTime(approval.expiresAt),
     decided_at: showTimeOrNull(approval.decidedAt),
-    decided_by: approval.decidedBy,
+    decided_by: readDecider(approval),
     reason: approval.reason,
     used_at: showTimeOrNull(approval.usedAt),
   };
 }
 
-function explainDecided({ id, state, decidedBy }: ApprovalRecord): AdminError {
-  const by = decidedBy === null ? '' : ` by ${decidedBy}`;
+/** Earlier releases stored the id of the actor. */
+function readDecider({ decidedBy }: ApprovalRecord): ActorView | null {
+  return decidedBy === null ? null : readActor(tryParse(decidedBy) ?? decidedBy);
+}
+
+function explainDecided(approval: ApprovalRecord): AdminError {
+  const { id, state } = approval;
+  const decider = readDecider(approval);
+  const by = decider === null ? '' : ` by ${decider.name}`;
   const what = state === 'expired' ? 'Its time is over' : `It is ${state}${by}`;
   return createAdminError(409, `${what}, so that ${id} cannot be decided: the caller can ask again.`);
 }

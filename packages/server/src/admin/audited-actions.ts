@@ -1,12 +1,12 @@
 /** Describes what one administrator changes, as records of the audit. */
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditAdminView } from '@erp-proxy/contract';
+import type { ActorView, AuditAdminView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
+import type { AdminAction } from '../audit/record.ts';
 import type { DescribeReseal } from '../instances/instances.ts';
 import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { DescribeReseal as DescribeSecretReseal } from '../subscriptions/subscriptions.ts';
-import type { Actor } from './admin.ts';
 import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditAdminView['changes'];
@@ -14,13 +14,16 @@ export type Changes = AuditAdminView['changes'];
 /** Creates the audit record of a change, which the store appends in the same transaction. */
 export type DescribeAction = (action: string, target: string, changes: Changes) => AuditBatch;
 
+/** Who makes a change, and from where. */
+export type AuditedActor = ActorView & Pick<AdminAction, 'address' | 'requestId'>;
+
 export function createActionDescriber(
   audit: Pick<Audit, 'prepareAdminAction'>,
-  actor: Actor,
+  actor: AuditedActor,
 ): DescribeAction {
-  const { name, address, requestId } = actor;
+  const { address, requestId } = actor;
   return (action, target, changes) =>
-    audit.prepareAdminAction({ actor: name, address, requestId, action, target, changes });
+    audit.prepareAdminAction({ actor, address, requestId, action, target, changes });
 }
 
 /** Stands for a secret in the audit, which records only that it changed. */

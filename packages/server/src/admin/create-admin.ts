@@ -18,6 +18,7 @@ import { createPolicyAdmin } from './policy-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
+import { createTokenAdmin } from './token-admin.ts';
 
 export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const describeAction = createActionDescriber(deps.audit, actor);
@@ -28,6 +29,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     ...instances,
     ...createApprovalAdmin(deps, describeAction, actor),
     ...createSubjectAdmin(deps, describeAction),
+    ...createTokenAdmin(deps, describeAction, actor),
     ...createSubscriptionAdmin(deps, describeAction),
     ...createPolicyAdmin(deps),
     ...createSandboxAdmin(deps, instances.createInstance),

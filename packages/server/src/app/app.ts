@@ -251,6 +251,7 @@ export async function createApp({
       token: settings.admin.token,
       adminFor: services.adminFor,
       keys,
+      tokens: services.operatorTokens,
       // Separate from the slowdown of calls, so that bad client keys do not slow administrators down.
       slowdown: createSlowdown({ clock: nowMs }),
       clock,

@@ -15,6 +15,7 @@ import {
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
+import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
@@ -28,6 +29,7 @@ import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
 import { createKeyRotation, type KeyRotation } from '../key-rotation/key-rotation.ts';
 import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from '../keys/expiry-notices.ts';
 import { createKeys, type Keys } from '../keys/keys.ts';
+import { createOperatorTokens, type OperatorTokens } from '../keys/operator-tokens.ts';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
 import {
   checkAudit,
@@ -75,6 +77,7 @@ export interface Services {
   egress: EgressDispatcher;
   keyRotation: KeyRotation;
   approvals: Approvals;
+  operatorTokens: OperatorTokens;
   expiryNotices: ExpiryNotices;
   statistics: Statistics;
   subscriptions: Subscriptions;
@@ -124,7 +127,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onError: logErrorOf('audit'),
     onLost: (records) => logger.error('audit records lost', { records }),
   });
-  const describeOwnAction = createActionDescriber(audit, { name: 'proxy', address: null, requestId: null });
+  const describeOwnAction = createActionDescriber(audit, {
+    ...PROXY_ACTOR,
+    address: null,
+    requestId: null,
+  });
   const keyRotation = createKeyRotation({
     instances,
     describeAction: createKeyRotationDescriber(describeOwnAction),
@@ -142,6 +149,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     clock,
     isServing,
     onError: logErrorOf('approvals'),
+  });
+  const operatorTokens = createOperatorTokens({
+    store: store.operatorTokens,
+    secret: keys.deriveSecret('operator tokens'),
+    clock,
+    onError: logErrorOf('operator tokens'),
   });
   const sendDelivery = createSender({
     egress,
@@ -191,6 +204,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     approvals,
     subscriptions,
     deniedSubjects: store.deniedSubjects,
+    operatorTokens,
     issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
     audit,
     statistics,
@@ -236,6 +250,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     egress,
     keyRotation,
     approvals,
+    operatorTokens,
     expiryNotices,
     statistics,
     subscriptions,
@@ -249,6 +264,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       await approvals.close();
       await audit.close();
       await egress.close();
+      await operatorTokens.close();
       await keys.close();
       instances.close();
       await store.close();

@@ -1,5 +1,6 @@
 /** For tests: records of calls and of administrative actions. */
 import type { CallRecord } from '../observe/events.ts';
+import { TOKEN_ACTOR } from './actors.ts';
 import type { AdminAction } from './record.ts';
 
 export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
@@ -34,7 +35,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
 
 export function makeAdminAction(changes: Partial<AdminAction> = {}): AdminAction {
   return {
-    actor: 'token',
+    actor: TOKEN_ACTOR,
     address: '192.0.2.7',
     requestId: 'request-2',
     action: 'key.update',

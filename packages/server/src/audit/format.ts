@@ -32,6 +32,8 @@ const COLUMNS = [
   'approval',
   'via',
   'trace_id',
+  'actor_type',
+  'actor_name',
 ] as const;
 
 /** The beginning of a text that a spreadsheet runs as a formula. */
@@ -50,6 +52,10 @@ export async function* formatAudit(
 
 function printRecord(record: AuditView): string {
   const members: Record<string, unknown> = { ...record };
+  if ('actor' in record && record.actor !== undefined) {
+    const { type, id, name } = record.actor;
+    Object.assign(members, { actor: id, actor_type: type, actor_name: name });
+  }
   return printRow(COLUMNS.map((name) => members[name]));
 }
 

@@ -2,10 +2,17 @@
  * The members of an audit record, and its text in the store. A record omits the values and the `id` of a call, secrets,
  * and the causes of errors, which are in the log for operators. Pure.
  */
-import { type AuditAdminView, type AuditCallView, type AuditView, cutText } from '@erp-proxy/contract';
+import {
+  type ActorView,
+  type AuditAdminView,
+  type AuditCallView,
+  type AuditView,
+  cutText,
+} from '@erp-proxy/contract';
 import { printTime } from '@erp-proxy/text';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports/audit.ts';
+import { readActor } from './actors.ts';
 
 /** An action of an administrator: what was done, by whom and from where. */
 export interface AdminAction
@@ -36,7 +43,7 @@ export function printCall(call: AuditedCall, at: number): string {
     rule: cleanName(call.rule),
     approval: call.approval,
     via: call.via,
-    ...(call.actor === undefined ? null : { actor: call.actor }),
+    ...(call.actor === undefined ? null : { actor: cleanActor(call.actor) }),
     ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,
@@ -55,13 +62,18 @@ export function printAdminAction(
     kind: 'admin',
     time: printTime(at),
     request_id: requestId,
-    actor: cleanName(actor),
+    actor: cleanActor(actor),
     address,
     action,
     target: cleanName(target),
     changes,
   };
   return JSON.stringify(record);
+}
+
+/** Copies these members only: the given actor can have others. */
+function cleanActor({ type, id, name }: ActorView): ActorView {
+  return { type, id: cleanName(id), name: cleanName(name) };
 }
 
 /** A request that was refused before its call was read is recorded as a call without server and method. */
@@ -116,13 +128,21 @@ const DAMAGED = 'This is no record of the audit: it was changed in the store. Se
 /** Null if the text is not a record of the audit. */
 function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAdminView, 'seq'> | null {
   try {
-    const members = JSON.parse(record);
+    const { actor: given, ...members } = JSON.parse(record);
     if (typeof members.time !== 'string') return null;
-    if (members.kind === 'call')
-      return typeof members.outcome === 'string' ? { ...LATER_MEMBERS, ...members } : null;
+    const actor = readActor(given);
+    if (members.kind === 'call') {
+      if (typeof members.outcome !== 'string') return null;
+      return { ...LATER_MEMBERS, ...members, ...(actor === null ? null : { actor }) };
+    }
     const isAdminAction =
-      members.kind === 'admin' && typeof members.action === 'string' && typeof members.target === 'string';
-    return isAdminAction && typeof members.changes === 'object' && members.changes !== null ? members : null;
+      members.kind === 'admin' &&
+      actor !== null &&
+      typeof members.action === 'string' &&
+      typeof members.target === 'string';
+    return isAdminAction && typeof members.changes === 'object' && members.changes !== null
+      ? { ...members, actor }
+      : null;
   } catch {
     return null;
   }

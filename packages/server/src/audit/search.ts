@@ -100,6 +100,7 @@ function matches(view: AuditView, { filters, exceptOutcomes }: Omit<Selection, '
   const members: Record<string, unknown> = { ...view };
   if (exceptOutcomes !== undefined && (view.kind !== 'call' || exceptOutcomes.includes(view.outcome)))
     return false;
+  if ('actor' in view) members['actor'] = view.actor?.id;
   return Object.entries(filters).every(([name, value]) => members[name] === value);
 }
 

@@ -156,7 +156,7 @@ function print(entry: AuditedCall | AdminAction, at: number): string {
 function measure(entry: AuditedCall | AdminAction): number {
   const texts =
     'target' in entry
-      ? [entry.requestId, entry.actor, entry.target]
+      ? [entry.requestId, entry.actor.id, entry.actor.name, entry.target]
       : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method];
   return texts.reduce((bytes, text) => bytes + (text?.length ?? 0), RECORD_BYTES);
 }

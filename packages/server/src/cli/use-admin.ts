@@ -2,8 +2,9 @@
 
 import { hostname, userInfo } from 'node:os';
 import type { Page, PageQuery } from '@erp-proxy/contract';
-import type { Admin } from '../admin/admin.ts';
+import type { Actor, Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
+import { nameCommandActor } from '../audit/actors.ts';
 import { createLogger } from '../observe/log.ts';
 import { lookForStore } from '../stores/open.ts';
 import {
@@ -117,8 +118,13 @@ export async function openLocalAdmin(
     listUpstreams: () => [],
     isServing: false,
   });
-  const name = `cli:${findUserName()}@${hostname()}`;
-  return { admin: services.adminFor({ name, address: null, requestId: null }), close: services.close };
+  const actor: Actor = {
+    ...nameCommandActor(findUserName(), hostname()),
+    role: 'admin',
+    address: null,
+    requestId: null,
+  };
+  return { admin: services.adminFor(actor), close: services.close };
 }
 
 function explainMissing(label: string): CommandError {

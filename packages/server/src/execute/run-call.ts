@@ -3,6 +3,7 @@
  * of its operation (operations.ts), and sends its reply.
  */
 
+import { nameActor } from '@erp-proxy/contract';
 import type { CallRecord, Events } from '../observe/events.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
@@ -288,7 +289,7 @@ function recordCall(
     rule: summary.rule ?? null,
     approval: trace.approval,
     via,
-    ...(actor === null ? null : { actor: actor.name }),
+    ...(actor === null ? null : { actor: nameActor(actor) }),
     ...(traceId === null ? null : { traceId }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,

@@ -1,6 +1,7 @@
 /**
- * Generates and parses the text of a client key, `ep_<id>_<secret><check>`. The checksum only saves lookups in the
- * store for mistyped keys: a well-formed key need not be valid.
+ * Generates and parses the text of a client key, `ep_<id>_<secret><check>`, and of a personal token of an operator,
+ * which begins with `ept_`. The checksum only saves lookups in the store for mistyped keys: a well-formed key need not be
+ * valid.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -12,12 +13,15 @@ const SECRET_LENGTH = 33;
 /** 62^6 > 2^32: a whole CRC-32 fits. */
 const CHECK_LENGTH = 6;
 
-const ID_START = 'ep_'.length;
-const ID_END = ID_START + ID_LENGTH;
-const SECRET_START = ID_END + '_'.length;
+const KEY_PREFIX = 'ep_';
+export const TOKEN_PREFIX = 'ept_';
+type Prefix = typeof KEY_PREFIX | typeof TOKEN_PREFIX;
+
+/** Places after the prefix. */
+const SECRET_START = ID_LENGTH + '_'.length;
 const CHECK_START = SECRET_START + SECRET_LENGTH;
-const KEY_LENGTH = CHECK_START + CHECK_LENGTH;
-const KEY_PATTERN = new RegExp(`^ep_[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}$`);
+const LENGTH = CHECK_START + CHECK_LENGTH;
+const PATTERN = new RegExp(`^[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}$`);
 
 export interface KeyParts {
   id: string;
@@ -26,23 +30,23 @@ export interface KeyParts {
 
 /** The id in a text of the length of a key; null for another length. Checks nothing else, and is therefore cheap. */
 export function readKeyId(text: string): string | null {
-  return text.length === KEY_LENGTH ? text.slice(ID_START, ID_END) : null;
+  const isLong = text.length === KEY_PREFIX.length + LENGTH;
+  return isLong ? text.slice(KEY_PREFIX.length, KEY_PREFIX.length + ID_LENGTH) : null;
 }
 
 /** Null if the text is not a key. The length is checked first, which limits the work. */
-export function parseKey(text: string): KeyParts | null {
-  if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;
-  if (text.slice(CHECK_START) !== computeCheck(text.slice(0, CHECK_START))) return null;
-  return {
-    id: text.slice(ID_START, ID_END),
-    secret: text.slice(SECRET_START, CHECK_START),
-  };
+export function parseKey(text: string, prefix: Prefix = KEY_PREFIX): KeyParts | null {
+  if (text.length !== prefix.length + LENGTH || !text.startsWith(prefix)) return null;
+  const rest = text.slice(prefix.length);
+  if (!PATTERN.test(rest)) return null;
+  if (rest.slice(CHECK_START) !== computeCheck(prefix + rest.slice(0, CHECK_START))) return null;
+  return { id: rest.slice(0, ID_LENGTH), secret: rest.slice(SECRET_START, CHECK_START) };
 }
 
-export function generateKey(): KeyParts & { text: string } {
+export function generateKey(prefix: Prefix = KEY_PREFIX): KeyParts & { text: string } {
   const id = generateText(ID_LENGTH);
   const secret = generateText(SECRET_LENGTH);
-  const body = `ep_${id}_${secret}`;
+  const body = `${prefix}${id}_${secret}`;
   return { id, secret, text: body + computeCheck(body) };
 }
 

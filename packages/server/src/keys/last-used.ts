@@ -1,5 +1,5 @@
 /**
- * Stores the time of the last use of a key, in the background and at most once a minute for each key. A call neither
+ * Stores the time of the last use of a key or a token, in the background and at most once a minute for each key. A call neither
  * waits for this write nor fails because of it. Does not know whether a key is valid.
  */
 
@@ -14,14 +14,14 @@ const BATCH_KEYS_MAX = 200;
 const REMEMBERED_KEYS_MAX = 10_000;
 
 export interface LastUsed {
-  note(key: KeyRecord, now: number): void;
+  note(key: Pick<KeyRecord, 'id' | 'lastUsedAt'>, now: number): void;
   /** Writes the noted times. Rejects if the store fails; the times are then lost. */
   flush(): Promise<void>;
   /** Writes the noted times. Later calls of `note` are ignored. */
   close(): Promise<void>;
 }
 
-export function createLastUsed(store: KeyStore, onError: (error: unknown) => void): LastUsed {
+export function createLastUsed(store: Pick<KeyStore, 'touch'>, onError: (error: unknown) => void): LastUsed {
   const { add, flush, close } = createBatchedWrites<number>({
     delayMs: WRITE_DELAY_MS,
     keysMax: BATCH_KEYS_MAX,

@@ -1,5 +1,5 @@
 /** The events of the proxy, from which log, metrics and audit are derived. */
-import type { CallSource } from '@erp-proxy/contract';
+import type { ActorView, CallSource } from '@erp-proxy/contract';
 
 /** One call, after its end. Durations are in milliseconds. */
 export interface CallRecord {
@@ -31,7 +31,7 @@ export interface CallRecord {
   /** The part of the proxy that made the call; null: its caller. */
   via: CallSource | null;
   /** The administrator who made the call; otherwise absent. */
-  actor?: string;
+  actor?: ActorView;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   traceId?: string;
   httpStatus: number;
@@ -75,7 +75,7 @@ export interface RefusalRecord {
   /** The refused key; null if the request had no text in the format of a key. */
   refusedKey: RefusedKey | null;
   /** The administrator who made the request; otherwise absent. */
-  actor?: string;
+  actor?: ActorView;
   httpStatus: number;
   detail: string | null;
 }

@@ -3,11 +3,12 @@ import { changeVersion, isDone } from './change-version.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import type { Change } from './ports/change.ts';
 import type { EndingKey, KeyName, KeyRecord, KeyStore, RotationResult, StoredKey } from './ports/keys.ts';
-import { createParameters, isStorable, placeRows } from './sql.ts';
+import { createParameters, isStorable } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
+import { touchRows } from './touch-rows.ts';
 
 export function createKeys({ durable }: Databases): KeyStore {
-  const { isIn, forUpdate } = durable.dialect;
+  const { isIn } = durable.dialect;
   return {
     async insert(key, auditBatch) {
       await durable.transactWithAudit(
@@ -78,23 +79,7 @@ export function createKeys({ durable }: Databases): KeyStore {
         },
         isDone,
       ),
-    async touch(uses) {
-      if (uses.size === 0) return;
-      const { values, place } = createParameters();
-      const used = placeRows(place, ['text', 'bigint'], [...uses]);
-      await durable.transact(async (statements) => {
-        // Locks the rows in one order, so that two replicas cannot deadlock.
-        if (forUpdate !== '') {
-          const lock = `SELECT 1 FROM client_keys WHERE ${isIn('id', '$1')} ORDER BY id ${forUpdate}`;
-          await statements.query(lock, [[...uses.keys()]]);
-        }
-        await statements.change(
-          `UPDATE client_keys SET last_used_at = used.column2 FROM (VALUES ${used}) AS used
-           WHERE id = used.column1 AND (last_used_at IS NULL OR last_used_at < used.column2)`,
-          values,
-        );
-      });
-    },
+    touch: (uses) => touchRows(durable, 'client_keys', uses),
     async getOrCreateHashSecret(candidate) {
       const read = () =>
         durable.query<{ value: Uint8Array }>("SELECT value FROM secrets WHERE name = 'key_hash'");

@@ -6,6 +6,7 @@ import { createIdempotency } from './idempotency.ts';
 import { createInstances } from './instances.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
+import { createOperatorTokens } from './operator-tokens.ts';
 import type { Databases } from './statements.ts';
 import { createStatistics } from './statistics.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -18,6 +19,7 @@ export function createSharedParts(databases: Databases) {
     callCounts: createCallCounts(databases),
     approvals: createApprovals(databases),
     deniedSubjects: createDeniedSubjects(databases),
+    operatorTokens: createOperatorTokens(databases),
     statistics: createStatistics(databases),
     subscriptions: createSubscriptions(databases),
     leases: createLeases(databases),

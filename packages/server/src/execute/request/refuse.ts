@@ -1,5 +1,5 @@
 /** Step: answers and records a request that is refused as a whole. */
-import { ALL_ERRORS } from '@erp-proxy/contract';
+import { ALL_ERRORS, nameActor } from '@erp-proxy/contract';
 import type { Events, RefusalRecord } from '../../observe/events.ts';
 import type { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
@@ -35,7 +35,7 @@ export function refuse(denial: Denial, request: Request, deps: RefuseDeps, id: U
     outcome: type,
     rule: rule ?? null,
     refusedKey: denial.more.refusedKey ?? null,
-    ...(actor === null ? null : { actor: actor.name }),
+    ...(actor === null ? null : { actor: nameActor(actor) }),
     httpStatus,
     detail: detail ?? null,
   };

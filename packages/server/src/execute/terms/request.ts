@@ -3,7 +3,7 @@
  * the step that sets it. Calls only read it; `time` is the only part that they change.
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
-import type { CallSource, DataRoute } from '@erp-proxy/contract';
+import type { ActorView, CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../../keys/keys.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
@@ -43,9 +43,7 @@ export interface MadeCalls {
 }
 
 /** An administrator who makes a call. */
-export interface CallActor {
-  /** As in the audit. */
-  readonly name: string;
+export interface CallActor extends ActorView {
   readonly address: string | null;
 }
 

@@ -1,30 +1,36 @@
 /**
- * Authenticates requests to the admin API: by the admin token, or by a session that was started with it or with a
- * sign-in link. A browser sends the session's cookie with any request to the proxy. So a request that makes a change
+ * Authenticates requests to the admin API: by the admin token, by a personal token, or by a session that was started
+ * with the admin token or with a sign-in link. A browser sends the session's cookie with any request to the proxy. So a request that makes a change
  * must also come from the proxy's own pages.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { atMost, delay } from '@erp-proxy/async/tasks';
+import { type ActorView, nameActor } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import type { Identity } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { createSignInCodes } from '../../admin/sign-in-codes.ts';
+import { toAdminError } from '../../admin/to-admin-error.ts';
+import { NOBODY, SESSION_ACTOR, TOKEN_ACTOR } from '../../audit/actors.ts';
+import { TOKEN_PREFIX } from '../../keys/format.ts';
+import type { OperatorTokens, RefusedToken } from '../../keys/operator-tokens.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { readRequestId } from '../forwarded.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 
-export interface Identity {
-  actor: 'token' | 'session';
-  /** Milliseconds since 1970; null: valid until the token changes. */
-  expiresAt: number | null;
+/** Who makes a request, and until when they are accepted without another proof. */
+export interface Authenticated extends Identity {
+  /** Milliseconds since 1970; null: not known, or not by itself. */
+  readonly expiresAt: number | null;
 }
 
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
-  identify(request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
+  identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** Starts a session and sets its cookie on the answer. */
-  login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
+  login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** Clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -39,7 +45,7 @@ export interface LoginInput {
 
 /** A login, as recorded in the audit. */
 export interface Login {
-  actor: 'token' | 'session' | 'nobody';
+  actor: ActorView;
   address: string;
   requestId: string;
   action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
@@ -52,6 +58,8 @@ type LoginWay = 'token' | 'link' | 'session';
 
 export interface AuthenticateOptions {
   token: string;
+  /** Personal tokens. */
+  tokens: Pick<OperatorTokens, 'authenticate'>;
   /** Separate from that of client keys: a caller with a bad key must not slow an administrator down. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
@@ -70,13 +78,14 @@ export interface AuthenticateOptions {
 const USED_CODE_MARGIN_MS = 3_600_000;
 
 /**
- * A login by the token is recorded once per address in this time, because programs send the token with each request.
+ * A login by a token is recorded once per address in this time, because programs send the token with each request.
  */
 const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 
 export function createAuthenticator({
   token,
+  tokens,
   slowdown,
   clock,
   claimOnce,
@@ -95,20 +104,38 @@ export function createAuthenticator({
     { headers, ip: address }: FastifyRequest,
   ): void {
     const requestId = readRequestId(headers);
-    recordLogin({ actor, action, way, address, requestId, isRefused: action === 'login.refused' });
+    recordLogin({ actor: nameActor(actor), action, way, address, requestId, isRefused: action === 'login.refused' });
   }
 
-  function recordToken(request: FastifyRequest): void {
+  function recordToken(actor: ActorView, request: FastifyRequest): void {
     const now = clock();
-    if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return;
-    recordedAt.set(request.ip, now);
-    record('token', 'login.token', 'token', request);
+    const name = `${actor.id} ${request.ip}`;
+    if (Math.abs(now - (recordedAt.get(name) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return;
+    recordedAt.set(name, now);
+    record(actor, 'login.token', 'token', request);
   }
 
-  async function checkToken(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash)) return;
-    const detail = 'This is not the admin token; it is the setting admin.token of the proxy.';
-    await refuseSlowly('token', detail, request, reply);
+  const isAdminToken = (given: string) => timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash);
+
+  async function findTokenHolder(
+    given: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Authenticated> {
+    if (isAdminToken(given)) return { ...TOKEN_ACTOR, role: 'admin', expiresAt: null };
+    if (!given.startsWith(TOKEN_PREFIX)) return refuseSlowly('token', NOT_THE_TOKEN, request, reply);
+    const found = await authenticatePersonal(given);
+    if ('refused' in found) return refuseSlowly('token', PERSONAL_REFUSALS[found.refused], request, reply);
+    const { id, name, role, expiresAt } = found;
+    return { type: 'token', id, name, role, expiresAt };
+  }
+
+  async function authenticatePersonal(given: string): ReturnType<typeof tokens.authenticate> {
+    try {
+      return await tokens.authenticate(given);
+    } catch (error) {
+      throw toAdminError(error);
+    }
   }
 
   /** Uses the code of a sign-in link. */
@@ -138,7 +165,7 @@ export function createAuthenticator({
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<never> {
-    record('nobody', 'login.refused', way, request);
+    record(NOBODY, 'login.refused', way, request);
     const penalty = slowdown.penalize(request.ip);
     if ('retryAfterSeconds' in penalty) {
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
@@ -152,43 +179,58 @@ export function createAuthenticator({
     async identify(request, reply) {
       const { authorization, cookie } = request.headers;
       if (authorization !== undefined) {
-        await checkToken(/^bearer +(.*)$/i.exec(authorization)?.[1] ?? '', request, reply);
-        recordToken(request);
-        return { actor: 'token', expiresAt: null };
+        const given = /^bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
+        const holder = await findTokenHolder(given, request, reply);
+        recordToken(holder, request);
+        return holder;
       }
       const value = readSessionCookie(cookie);
       if (value === undefined) {
-        throw createAdminError(401, 'Send `authorization: Bearer <admin.token>`, or log in for a session.');
+        throw createAdminError(
+          401,
+          'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.',
+        );
       }
       const session = sessions.find(value);
       if (session === null) {
-        record('nobody', 'login.refused', 'session', request);
+        record(NOBODY, 'login.refused', 'session', request);
         throw createAdminError(401, 'The session has ended: log in again.');
       }
       if (!isSafe(request.method)) requireOwnPage(request);
-      return { actor: 'session', expiresAt: session.expiresAt };
+      return { ...SESSION, expiresAt: session.expiresAt };
     },
 
     async login({ token = '', code }, request, reply) {
-      if (code === undefined) await checkToken(token, request, reply);
-      else await takeCode(code, request, reply);
+      if (code !== undefined) await takeCode(code, request, reply);
+      else if (!isAdminToken(token)) await refuseSlowly('token', NOT_THE_TOKEN, request, reply);
       const way = code === undefined ? 'token' : 'link';
-      record('session', 'login.session', way, request);
+      record(SESSION_ACTOR, 'login.session', way, request);
       const { value, expiresAt } = sessions.open();
       reply.header('set-cookie', printSessionCookie(value, { isSecure: isSecure(request), isHostShared }));
-      return { actor: 'session', expiresAt };
+      return { ...SESSION, expiresAt };
     },
 
     logout(request, reply) {
       const value = readSessionCookie(request.headers.cookie);
       if (value !== undefined) {
         requireOwnPage(request);
-        if (sessions.find(value) !== null) record('session', 'logout.session', 'session', request);
+        if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
       }
       reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }));
     },
   };
 }
+
+/** A session has the rights of `admin.token`, also if it was started with a link. */
+const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin' };
+
+const NOT_THE_TOKEN = 'This is not the admin token; it is the setting admin.token of the proxy.';
+
+const PERSONAL_REFUSALS: Record<RefusedToken['refused'], string> = {
+  unknown: 'This is no personal token of this proxy.',
+  expired: 'This personal token has expired: ask an administrator for another one.',
+  revoked: 'This personal token was revoked.',
+};
 
 const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';
 

@@ -2,11 +2,12 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
-import { type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
+import { includesRole, type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Actor, Admin } from '../../admin/admin.ts';
+import type { Actor, Admin, Identity } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { NOBODY } from '../../audit/actors.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
@@ -26,6 +27,8 @@ export interface AdminRoutesDeps {
   /** The setting `admin.token`; null: the admin API is off. */
   token: string | null;
   adminFor: (actor: Actor) => Admin;
+  /** The personal tokens of operators. */
+  tokens: AuthenticateOptions['tokens'];
   /** Separate from that of client keys. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
@@ -58,7 +61,7 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
+  const { token, tokens, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
   // The body is read only after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -68,7 +71,15 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
-  const authenticator = createAuthenticator({ token, slowdown, clock, claimOnce, recordLogin, isHostShared });
+  const authenticator = createAuthenticator({
+    token,
+    tokens,
+    slowdown,
+    clock,
+    claimOnce,
+    recordLogin,
+    isHostShared,
+  });
   const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({
@@ -87,7 +98,8 @@ async function answer(
   deps: AdminRoutesDeps,
 ): Promise<FastifyReply> {
   const identity = route.isOpen ? null : await authenticator.identify(request, reply);
-  const actor = { name: identity?.actor ?? 'nobody', address: request.ip, requestId: readId(reply) };
+  if (identity !== null) requireRole(route, identity);
+  const actor = { ...(identity ?? OUTSIDER), address: request.ip, requestId: readId(reply) };
   const tag = readTag(route, request);
   const params = route.params ? Object.values(readInput(route.params, request.params)) : [];
   const query = readInput(route.query ?? NOTHING, request.query);
@@ -116,6 +128,15 @@ async function answer(
       return reply.code(304).send();
   }
   return reply.send(shown);
+}
+
+/** Who uses an open route. */
+const OUTSIDER: Identity = { ...NOBODY, role: 'viewer' };
+
+/** The only place where roles are checked: commands on the machine of the store have all rights. */
+function requireRole({ role }: AdminRoute, held: Identity): void {
+  if (includesRole(held.role, role)) return;
+  throw createAdminError(403, `This needs the role \`${role}\`; you have the role \`${held.role}\`.`);
 }
 
 const NOTHING = z.strictObject({});

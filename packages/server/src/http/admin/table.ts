@@ -4,7 +4,7 @@
  */
 
 import { Readable } from 'node:stream';
-import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
+import { type Examination, type ExaminationCheck, nameActor } from '@erp-proxy/contract';
 import * as schemas from '@erp-proxy/contract/admin';
 import { adminCallInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
 import { FIELD_RULE_SCHEMA, POLICY_SCHEMA } from '@erp-proxy/policy/parse';
@@ -14,7 +14,7 @@ import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
-import type { Authenticator, Identity } from './authenticate.ts';
+import type { Authenticated, Authenticator } from './authenticate.ts';
 import type { Execute } from './execute.ts';
 
 // Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls.
@@ -40,7 +40,7 @@ export interface AdminRoute<Body = unknown> extends schemas.AdminOperation {
   rawMember?: string;
   /** `isOfCall`: the answer and its errors are those of an execute call. */
   answer: schemas.AdminAnswer & { isOfCall?: true };
-  /** True if the route needs neither token nor session. */
+  /** True if the route needs neither token nor session, and so no role. */
   isOpen?: true;
   /** Returns the body of the answer: a value for JSON, a stream, or nothing. */
   handle(call: AdminCall<Body>): Promise<unknown>;
@@ -56,7 +56,7 @@ export interface AdminCall<Body> {
   body: Body;
   /** The arguments of the operation, in their order. */
   given: readonly unknown[];
-  identity: Identity | null;
+  identity: Authenticated | null;
   authenticator: Authenticator;
   /** Runs a call and sends its answer. */
   execute(input: Parameters<Execute>[0]): Promise<void>;
@@ -93,6 +93,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
     method: 'POST',
     path: '/execute',
+    role: 'operator',
     id: 'executeAsAdmin',
     summary: 'Runs an execute call as a client key, or without the restrictions of a policy.',
     body: adminCall,
@@ -104,6 +105,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
     method: 'POST',
     path: '/session',
+    role: 'viewer',
     id: 'login',
     summary:
       'Starts a session of eight hours, with the token or with the code of a sign-in link. Its cookie replaces the token on pages of the proxy itself.',
@@ -116,6 +118,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
     method: 'GET',
     path: '/session',
+    role: 'viewer',
     id: 'getSession',
     summary: 'Returns how the request was authenticated.',
     answer: { status: 200, schema: schemas.sessionView },
@@ -124,6 +127,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   route({
     method: 'DELETE',
     path: '/session',
+    role: 'viewer',
     id: 'logout',
     summary: 'Clears the cookie of the session.',
     answer: { status: 204 },
@@ -169,8 +173,10 @@ function route<Body>(definition: AdminRoute<Body>): AdminRoute {
   return definition;
 }
 
-function showSession({ actor, expiresAt }: Identity): z.infer<typeof schemas.sessionView> {
-  return { actor, expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString() };
+function showSession(identity: Authenticated): z.infer<typeof schemas.sessionView> {
+  const { role, expiresAt } = identity;
+  const expires_at = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  return { actor: nameActor(identity), role, expires_at };
 }
 
 /** A signal that aborts when the caller closes its connection before the answer is sent. */

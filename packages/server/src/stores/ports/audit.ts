@@ -22,7 +22,7 @@ export interface AuditBatch {
   readonly chainKey: KeyObject;
 }
 
-/** Top-level members of a record that a search can compare. */
+/** Members of a record that a search can compare, all but `actor` at its top level. */
 export interface AuditFilters {
   kind?: string | undefined;
   key_id?: string | undefined;
@@ -33,6 +33,7 @@ export interface AuditFilters {
   model?: string | undefined;
   action?: string | undefined;
   outcome?: string | undefined;
+  /** The id of the actor, who is an object with this member; in older records, the actor is its id. */
   actor?: string | undefined;
   request_id?: string | undefined;
   trace_id?: string | undefined;

@@ -10,6 +10,7 @@ import type { IdempotencyStore } from './idempotency.ts';
 import type { InstanceStore } from './instances.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './leases.ts';
+import type { OperatorTokenStore } from './operator-tokens.ts';
 import type { StatisticsStore } from './statistics.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 
@@ -33,6 +34,7 @@ export interface Store {
   readonly callCounts: CallCountStore;
   readonly approvals: ApprovalStore;
   readonly deniedSubjects: DeniedSubjectStore;
+  readonly operatorTokens: OperatorTokenStore;
   readonly statistics: StatisticsStore;
   readonly subscriptions: SubscriptionStore;
   readonly leases: LeaseStore;

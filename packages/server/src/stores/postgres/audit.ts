@@ -74,15 +74,18 @@ export function createPostgresAudit(database: Database): AuditStore {
           `SELECT ${COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ${more}`,
           given,
         );
-      const wanted = JSON.stringify(filters);
+      const { actor, ...others } = filters;
+      const wanted = JSON.stringify(others);
       const rows =
-        wanted === '{}' && exceptOutcomes === undefined
+        wanted === '{}' && actor === undefined && exceptOutcomes === undefined
           ? await select([...values, limit], `ORDER BY seq DESC LIMIT $${values.length + 1}`)
           : await select(
-              [...values, wanted, exceptOutcomes ?? null, limit],
+              [...values, wanted, exceptOutcomes ?? null, actor ?? null, limit],
               `AND ${RECORD} @> ${asJsonb(`$${values.length + 1}::text`)}
                AND ($${values.length + 2}::text[] IS NULL OR ${RECORD} ->> 'outcome' <> ALL($${values.length + 2}))
-               ORDER BY seq DESC LIMIT $${values.length + 3}`,
+               AND ($${values.length + 3}::text IS NULL
+                 OR coalesce(${RECORD} -> 'actor' ->> 'id', ${RECORD} ->> 'actor') = $${values.length + 3})
+               ORDER BY seq DESC LIMIT $${values.length + 4}`,
             ).catch(async (error: unknown) => {
               if (!isUnsearchable(error)) throw error;
               const all = await select(values, 'ORDER BY seq DESC');
@@ -191,6 +194,8 @@ function matchesFilters(
     const { outcome } = members;
     const isExcepted =
       exceptOutcomes !== undefined && (typeof outcome !== 'string' || exceptOutcomes.includes(outcome));
+    const { actor } = members;
+    if (typeof actor === 'object' && actor !== null && 'id' in actor) members['actor'] = actor.id;
     return !isExcepted && wanted.every(([member, value]) => members[member] === value);
   } catch {
     return false;

@@ -182,6 +182,18 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
    CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF version, wakes ON subscriptions
      FOR EACH ROW EXECUTE FUNCTION tell_change('subscription', 'id');`,
+  `CREATE TABLE operator_tokens (
+     id text COLLATE "C" PRIMARY KEY,
+     name text NOT NULL,
+     role text NOT NULL,
+     secret_hash bytea NOT NULL,
+     created_at bigint NOT NULL,
+     created_by text NOT NULL,
+     expires_at bigint,
+     revoked_at bigint,
+     last_used_at bigint
+   );
+   CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -16,6 +16,8 @@ const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
 
 /** Condition on the member of a record at a path; the member is NULL if the record is not JSON. */
 const MEMBER = ' AND CASE WHEN json_valid(record) THEN record ->> ? END';
+const ACTOR =
+  " AND CASE WHEN json_valid(record) THEN coalesce(record ->> '$.actor.id', record ->> '$.actor') END = ?";
 
 /** Last rows in which a repeated batch is looked for: more than other processes append before the repetition. */
 const TAIL_ROWS = 5000;
@@ -106,13 +108,14 @@ export function createSqliteAudit(
       const start = limitScan(Math.max(first, end - scanMax), end);
       if (start >= end) return { rows: [], next: null };
 
-      const compared = Object.entries(filters).flatMap(([member, value]) =>
+      const { actor, ...others } = filters;
+      const compared = Object.entries(others).flatMap(([member, value]) =>
         value === undefined ? [] : [`$.${member}`, value],
       );
       const rows = database
         .prepare(
           `SELECT ${READ_COLUMNS} FROM audit WHERE seq >= ? AND seq < ? AND ${bound('at')} >= ? AND ${bound('at')} < ?
-           ${`${MEMBER} = ?`.repeat(compared.length / 2)}
+           ${`${MEMBER} = ?`.repeat(compared.length / 2)}${actor === undefined ? '' : ACTOR}
            ${exceptOutcomes === undefined ? '' : `${MEMBER} NOT IN (SELECT value FROM json_each(?))`} ORDER BY seq DESC LIMIT ?`,
         )
         .all(
@@ -121,6 +124,7 @@ export function createSqliteAudit(
           since ?? 0,
           until ?? Number.MAX_SAFE_INTEGER,
           ...compared,
+          ...(actor === undefined ? [] : [actor]),
           ...(exceptOutcomes === undefined ? [] : ['$.outcome', JSON.stringify(exceptOutcomes)]),
           limit,
         ) as unknown as AuditRow[];

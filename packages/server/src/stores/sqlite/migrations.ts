@@ -222,6 +222,18 @@ const MIGRATIONS: readonly string[] = [
    CREATE TRIGGER subscription_deleted AFTER DELETE ON subscriptions BEGIN
      INSERT INTO changes (kind, id) VALUES ('subscription', old.id);
    END;`,
+  `CREATE TABLE operator_tokens (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     role TEXT NOT NULL,
+     secret_hash BLOB NOT NULL,
+     created_at INTEGER NOT NULL,
+     created_by TEXT NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER,
+     last_used_at INTEGER
+   ) STRICT;
+   CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
 ];
 
 /**

@@ -10,6 +10,7 @@ import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { InstanceStore } from '../ports/instances.ts';
 import type { KeyStore } from '../ports/keys.ts';
 import type { LeaseStore } from '../ports/leases.ts';
+import type { OperatorTokenStore } from '../ports/operator-tokens.ts';
 import type { StatisticsStore } from '../ports/statistics.ts';
 import type { Store, StoreChange } from '../ports/store.ts';
 import type { SubscriptionStore } from '../ports/subscriptions.ts';
@@ -42,6 +43,7 @@ export interface Parts {
   callCounts: CallCountStore;
   approvals: ApprovalStore;
   deniedSubjects: DeniedSubjectStore;
+  operatorTokens: OperatorTokenStore;
   statistics: StatisticsStore;
   subscriptions: SubscriptionStore;
   leases: LeaseStore;
@@ -104,6 +106,7 @@ export const OPERATIONS: {
     prune: QUICK_WRITE,
   },
   deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
+  operatorTokens: { insert: WRITE, findById: READ, list: READ, revoke: WRITE, touch: QUICK_WRITE },
   statistics: { put: QUICK_WRITE, list: READ, prune: QUICK_WRITE },
   subscriptions: {
     insert: WRITE,
