@@ -100,6 +100,14 @@ export const sessionView = named(
   }),
 );
 
+export const signInView = named(
+  'SignIn',
+  z.object({
+    token: z.boolean().describe('True if `admin.token` signs in.'),
+    provider: z.string().nullable().describe('Name of the identity provider that signs in; null: none.'),
+  }),
+);
+
 const invalidMember = z.object({
   path: z.string().describe('Such as `policy.models["res.*"][0]`; empty for the input as a whole.'),
   message: z.string().describe('Continues a sentence that begins with the path, such as `must be a list`.'),

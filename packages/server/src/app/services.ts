@@ -205,7 +205,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     subscriptions,
     deniedSubjects: store.deniedSubjects,
     operatorTokens,
-    issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
+    issuers: listSubjectIssuers(settings),
     audit,
     statistics,
     readEndingKeys: async () => (await expiryNotices.readDue()) ?? { due: [], isCut: false },
@@ -272,6 +272,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
 }
 
+/** Names of the providers whose subjects can be denied. */
+function listSubjectIssuers({ auth, operators }: Settings): string[] {
+  const names = parseIssuers(auth).issuers.map(({ name }) => name);
+  return [...new Set(operators.issuer === null ? names : [...names, operators.name])];
+}
+
 /** The state of an active key, for a draft of a policy, which no key has. */
 const NO_KEY = { revokedAt: null, expiresAt: null };
 
@@ -279,7 +285,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** Seals under the master key if there is one, otherwise under the secret of the keys. */
-function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
+export function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
   const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
   const seals = createVault({
     masterKey: vault.masterKey ?? ownKey,

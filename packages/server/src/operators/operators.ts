@@ -9,7 +9,8 @@ import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { findRule } from '../tokens/issuer.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
-import { type Confirmed, type Provider, ProviderError, type SignInChecks } from './provider.ts';
+import type { Confirmed, Provider, SignInChecks } from './provider.ts';
+import { ProviderError } from './provider-error.ts';
 
 /** The length of a working day. After it, a person signs in again. */
 const LIFE_MS = 8 * 3_600_000;
@@ -47,8 +48,7 @@ export type SignInFault = 'denied' | 'no_role' | 'failed' | 'expired' | 'away';
 
 export type SignInOutcome =
   | { session: OperatorSession; value: string; returnTo: string }
-  /** `id`: the person, if the provider has confirmed who it is. `detail` is for the log. */
-  | { fault: SignInFault; detail: string; id: string | null };
+  | { fault: SignInFault };
 
 /** A valid session. `value`: a new value of the cookie; null: it stays. */
 export interface FoundSession {
@@ -66,8 +66,8 @@ export interface Operators {
   finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome>;
   /** The session with this cookie value; null if it has ended. */
   find(value: string): Promise<FoundSession | null>;
-  /** Tells the provider that the person has signed out. Never rejects. */
-  end(value: string): Promise<void>;
+  /** The session that its person ends; null if there is none. Tells the provider so, without waiting for it. */
+  end(value: string): OperatorSession | null;
   close(): void;
 }
 
@@ -85,10 +85,12 @@ export interface OperatorsOptions {
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
   onError: (error: unknown) => void;
+  /** Called for each refused sign-in, and for each session that the provider does not confirm. For the log. */
+  onRefused: (refused: { fault: SignInFault; detail: string; id: string | null }) => void;
 }
 
 export function createOperators(options: OperatorsOptions): Operators {
-  const { settings, provider, redirectUri, vault, store, claimOnce, clock, nowMs, onError } = options;
+  const { settings, provider, redirectUri, vault, store, claimOnce, clock, nowMs, onError, onRefused } = options;
   const denied = createDeniedSubjects(store);
   const renewals = new SingleFlight<string | null>();
   const sessionSeal = `session of an operator v1 ${settings.version}`;
@@ -109,10 +111,10 @@ export function createOperators(options: OperatorsOptions): Operators {
   ): { session: OperatorSession; value: string } | null {
     const rule = findRule(settings.rules, claims);
     if (rule === null) return null;
-    const { role, instances } = rule;
+    const { role } = rule;
     const askAt = Math.min(clock() + settings.sessionMs, endsAt);
     const id = `${settings.name}/${subject}`;
-    const started = { id, name, role, instances, session, askAt };
+    const started = { id, name, role, session, askAt };
     const whole: OperatorSession = {
       ...started,
       endsAt: refreshToken === null ? askAt : endsAt,
@@ -128,7 +130,10 @@ export function createOperators(options: OperatorsOptions): Operators {
 
   async function finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome> {
     const signIn = cookie === undefined ? null : open<SignIn>(cookie, signInSeal);
-    const fail = (fault: SignInFault, detail: string, id: string | null = null) => ({ fault, detail, id });
+    const fail = (fault: SignInFault, detail: string, id: string | null = null) => {
+      onRefused({ fault, detail, id });
+      return { fault };
+    };
     if (signIn === null) return fail('expired', 'this browser has begun no sign-in');
     if (clock() >= signIn.endsAt) return fail('expired', 'the sign-in took too long');
     if (parameters.get('state') !== signIn.state) {
@@ -187,6 +192,7 @@ export function createOperators(options: OperatorsOptions): Operators {
         await store.idempotency.release(id, attempt);
         throw error;
       }
+      onRefused({ fault: 'failed', detail: error.message, id: session.id });
       value = null;
     }
     // If this fails, the new cookie still goes to the person: the provider may not accept the earlier token again.
@@ -214,9 +220,12 @@ export function createOperators(options: OperatorsOptions): Operators {
     },
     finish,
     find,
-    async end(value) {
-      const refreshToken = open<OperatorSession>(value, sessionSeal)?.refreshToken ?? null;
-      if (refreshToken !== null) await provider.revoke(refreshToken).catch(onError);
+    end(value) {
+      const session = open<OperatorSession>(value, sessionSeal);
+      if (session !== null && session.refreshToken !== null) {
+        provider.revoke(session.refreshToken).catch(onError);
+      }
+      return session;
     },
     close: () => denied.close(),
   };

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { ROLES, type Role } from '@erp-proxy/contract';
 import type { EgressTrust } from '@erp-proxy/egress';
-import { type Members, POLICY_MEMBERS, type Report } from '@erp-proxy/policy/parse';
+import type { Members, Report } from '@erp-proxy/policy/parse';
 import { findCertificateError, trustOf } from '../instances/trust.ts';
 import type { ClaimRule } from '../tokens/issuer.ts';
 import { parseRules } from '../tokens/parse-rules.ts';
@@ -40,8 +40,6 @@ export interface OperatorProvider {
 /** What a rule gives to a person. */
 export interface Grant {
   readonly role: Role;
-  /** Patterns of names of instances; null: all. */
-  readonly instances: readonly string[] | null;
 }
 
 export type RoleRule = ClaimRule & Grant;
@@ -73,7 +71,7 @@ export function parseOperators(
   const rules = parseRules<Grant>(settings.rules, {
     path: 'rules',
     example: RULE_EXAMPLE,
-    members: ['role', 'instances'],
+    members: ['role'],
     readGrant: (rule, at) => readGrant(rule, at, report),
     report,
   });
@@ -92,10 +90,8 @@ export function parseOperators(
   return { provider, errors };
 }
 
-function readGrant({ role, instances }: Members, path: string, report: Report): Grant | null {
-  const isRole = ROLES.some((name) => name === role);
-  if (!isRole) report(`${path}.role`, `must be one of ${ROLES.join(', ')}`);
-  const patterns =
-    instances === undefined ? null : POLICY_MEMBERS.instances.read(instances, `${path}.instances`, report);
-  return isRole && patterns !== undefined ? { role: role as Role, instances: patterns } : null;
+function readGrant({ role: given }: Members, path: string, report: Report): Grant | null {
+  const role = ROLES.find((name) => name === given);
+  if (role === undefined) report(`${path}.role`, `must be one of ${ROLES.join(', ')}`);
+  return role === undefined ? null : { role };
 }

@@ -33,6 +33,7 @@ import {
 } from 'openid-client';
 import { type Claims, SUBJECT } from '../tokens/issuer.ts';
 import type { OperatorProvider } from './parse-operators.ts';
+import { ProviderError } from './provider-error.ts';
 
 const TIMEOUT_SECONDS = 10;
 /** Maximum size of an answer of the provider. */
@@ -69,25 +70,6 @@ export interface Provider {
   askAgain(refreshToken: string): Promise<Confirmed>;
   /** Tells the provider that the refresh token is no longer needed. */
   revoke(refreshToken: string): Promise<void>;
-}
-
-export type ProviderFault =
-  /** The provider did not let the person in, or the person did not want to. */
-  | 'denied'
-  /** The answer is not valid, or the provider no longer confirms the person. */
-  | 'refused'
-  /** The provider could not be asked. */
-  | 'away';
-
-/** The message is for the operator's log. */
-export class ProviderError extends Error {
-  override readonly name = 'ProviderError';
-  readonly fault: ProviderFault;
-
-  constructor(fault: ProviderFault, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.fault = fault;
-  }
 }
 
 export interface ProviderOptions {
@@ -147,7 +129,6 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
     return config;
   }
 
-  /** `subject`: the subject that the id token must have, if it is known. */
   async function confirm(
     config: Configuration,
     tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,

@@ -125,6 +125,42 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     handle: async ({ identity }) => identity && showSession(identity),
   }),
   route({
+    method: 'GET',
+    path: '/session/ways',
+    role: 'viewer',
+    id: 'listWaysToSignIn',
+    summary: 'Returns how a session can be started.',
+    answer: { status: 200, schema: schemas.signInView },
+    isOpen: true,
+    handle: async ({ authenticator }) => authenticator.listWays(),
+  }),
+  route({
+    method: 'GET',
+    path: '/session/start',
+    role: 'viewer',
+    id: 'startSignIn',
+    summary: 'Sends a browser to the identity provider, where its person signs in.',
+    query: z.strictObject({
+      return_to: z.string().describe('Path of the page of the console to open then.').exactOptional(),
+    }),
+    answer: { status: 303 },
+    isOpen: true,
+    handle: async ({ authenticator, given: [query], reply }) =>
+      authenticator.provider.start((query as { return_to?: string }).return_to, reply),
+  }),
+  route({
+    method: 'GET',
+    path: '/session/callback',
+    role: 'viewer',
+    id: 'finishSignIn',
+    summary:
+      'Takes the answer of the identity provider from the browser, starts a session, and sends the browser to the console.',
+    query: z.looseObject({ state: z.string().exactOptional() }),
+    answer: { status: 303 },
+    isOpen: true,
+    handle: async ({ authenticator, request, reply }) => authenticator.provider.finish(request, reply),
+  }),
+  route({
     method: 'DELETE',
     path: '/session',
     role: 'viewer',
