@@ -36,7 +36,11 @@ export function createApprovalAdmin(
       state: { from: 'pending', to: state },
       ...(reason === null ? {} : { reason: { from: null, to: reason } }),
     });
-    const outcome = await approvals.decide(id, { state, by: JSON.stringify(nameActor(actor)), reason }, auditBatch);
+    const outcome = await approvals.decide(
+      id,
+      { state, by: JSON.stringify(nameActor(actor)), reason },
+      auditBatch,
+    );
     const now = await find(id);
     // If another administrator has just decided in the same way, this is not an error.
     if (outcome !== 'done' && now.state !== state) throw explainDecided(now);

@@ -1,5 +1,11 @@
 /** The operations of an administrator on personal tokens of operators. */
-import { type InvalidMember, nameActor, type TokenInput, type TokenView, tryParse } from '@erp-proxy/contract';
+import {
+  type InvalidMember,
+  nameActor,
+  type TokenInput,
+  type TokenView,
+  tryParse,
+} from '@erp-proxy/contract';
 import { z } from 'zod';
 import { readActor } from '../audit/actors.ts';
 import { isKeyName, KEY_NAME_RULE } from '../keys/format.ts';

@@ -391,7 +391,11 @@ async function openTokens(
 }
 
 /** A new owner for each claim, so that a second claim of the same name fails. */
-function claimOnce({ leases }: Pick<Services['store'], 'leases'>, name: string, ttlMs: number): Promise<boolean> {
+function claimOnce(
+  { leases }: Pick<Services['store'], 'leases'>,
+  name: string,
+  ttlMs: number,
+): Promise<boolean> {
   return leases.acquire(name, randomUUID(), ttlMs);
 }
 
@@ -407,7 +411,7 @@ async function openOperators(
   const { createProvider } = await import('../operators/provider.ts');
   return createOperators({
     settings: provider,
-    provider: createProvider({ settings: provider, egress, clock, nowMs }),
+    provider: createProvider({ settings: provider, egress, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSeals(settings, keys, 'sessions of operators'),
     store,

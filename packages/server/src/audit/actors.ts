@@ -34,5 +34,7 @@ export function readActor(value: unknown): ActorView | null {
 
 function readId(id: string): ActorView {
   if (id.startsWith(COMMAND_ID_START)) return describeCommand(id);
-  return [TOKEN_ACTOR, SESSION_ACTOR, PROXY_ACTOR].find((actor) => actor.id === id) ?? { ...NOBODY, id, name: id };
+  return (
+    [TOKEN_ACTOR, SESSION_ACTOR, PROXY_ACTOR].find((actor) => actor.id === id) ?? { ...NOBODY, id, name: id }
+  );
 }

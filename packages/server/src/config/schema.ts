@@ -61,7 +61,9 @@ const isCollectorUrl = (text: string) => {
 
 const isIssuerUrl = (text: string) => {
   const url = URL.parse(text);
-  return /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '' && !/[?#]/.test(text);
+  return (
+    /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '' && !/[?#]/.test(text)
+  );
 };
 const isMasterKey = (text: string) => MASTER_KEY.test(text);
 

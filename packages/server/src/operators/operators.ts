@@ -5,9 +5,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import type { Vault } from '../instances/vault.ts';
+import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { findRule } from '../tokens/issuer.ts';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
@@ -90,7 +90,8 @@ export interface OperatorsOptions {
 }
 
 export function createOperators(options: OperatorsOptions): Operators {
-  const { settings, provider, redirectUri, vault, store, claimOnce, clock, nowMs, onError, onRefused } = options;
+  const { settings, provider, redirectUri, vault, store, claimOnce, clock, nowMs, onError, onRefused } =
+    options;
   const denied = createDeniedSubjects(store);
   const renewals = new SingleFlight<string | null>();
   const sessionSeal = `session of an operator v1 ${settings.version}`;
@@ -123,7 +124,9 @@ export function createOperators(options: OperatorsOptions): Operators {
     const value = vault.seal(JSON.stringify(whole), sessionSeal);
     if (value.length <= VALUE_LENGTH_MAX) return { session: whole, value };
     // Without its refresh token, the session ends when the provider would be asked.
-    onError(new Error('The refresh token of the provider is too long for a cookie, so sessions cannot be renewed.'));
+    onError(
+      new Error('The refresh token of the provider is too long for a cookie, so sessions cannot be renewed.'),
+    );
     const short: OperatorSession = { ...started, endsAt: askAt, refreshToken: null };
     return { session: short, value: vault.seal(JSON.stringify(short), sessionSeal) };
   }
@@ -174,7 +177,8 @@ export function createOperators(options: OperatorsOptions): Operators {
       });
       if (row === null) return await ask(session, id, attempt);
       if (row.state === 'done') return row.answer?.length ? Buffer.from(row.answer).toString() : null;
-      if (nowMs() - beganAt > ASKING_MS) throw new ProviderError('away', 'another process still asks the provider');
+      if (nowMs() - beganAt > ASKING_MS)
+        throw new ProviderError('away', 'another process still asks the provider');
       await delay(POLL_MS);
     }
   }

@@ -51,7 +51,8 @@ export function parseOperators(
   settings: OperatorSettings,
   issuers: readonly Members[],
 ): { provider: OperatorProvider | null; errors: string[] } {
-  const { issuer, name, clientId, clientSecret, scopes, sessionMinutes, certificates, allowPrivate } = settings;
+  const { issuer, name, clientId, clientSecret, scopes, sessionMinutes, certificates, allowPrivate } =
+    settings;
   const errors: string[] = [];
   const report: Report = (path, message) => void errors.push(`operators.${path}: ${message}`);
   if (issuer === null) {

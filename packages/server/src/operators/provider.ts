@@ -15,7 +15,6 @@ import {
   Configuration,
   type CustomFetch,
   calculatePKCECodeChallenge,
-  clockSkew,
   clockTolerance,
   customFetch,
   discovery,
@@ -75,13 +74,11 @@ export interface Provider {
 export interface ProviderOptions {
   settings: OperatorProvider;
   egress: EgressDispatcher;
-  /** Milliseconds since 1970. */
-  clock: () => number;
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
-export function createProvider({ settings, egress, clock, nowMs }: ProviderOptions): Provider {
+export function createProvider({ settings, egress, nowMs }: ProviderOptions): Provider {
   const { issuer, clientId, clientSecret, scopes } = settings;
   const issuerUrl = new URL(issuer);
   const send = createFetch(settings, egress);
@@ -100,7 +97,10 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
       // Some providers have a configuration for the accounts of every organization, whose issuer is a template.
       if (metadata.issuer !== issuer) {
         const found = cutText(metadata.issuer, 200);
-        throw new ProviderError('away', `the OpenID configuration is of the issuer ${found}, not of ${issuer}`);
+        throw new ProviderError(
+          'away',
+          `the OpenID configuration is of the issuer ${found}, not of ${issuer}`,
+        );
       }
       known = { metadata, readAt: nowMs() };
       return metadata;
@@ -116,7 +116,6 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
       clientId,
       {
         client_secret: clientSecret,
-        [clockSkew]: Math.round((clock() - Date.now()) / 1000),
         [clockTolerance]: SKEW_SECONDS,
       },
       authenticate(clientSecret),
@@ -214,7 +213,10 @@ function createFetch({ issuer, trust }: OperatorProvider, egress: EgressDispatch
       throw new ProviderError('away', `${origin}${pathname} answered with status ${status}`);
     }
     const hasBody = status !== 204 && status !== 304;
-    return new Response(hasBody ? new Uint8Array(answer.body) : null, { status, headers: listHeaders(answer.headers) });
+    return new Response(hasBody ? new Uint8Array(answer.body) : null, {
+      status,
+      headers: listHeaders(answer.headers),
+    });
   };
 }
 
@@ -246,7 +248,9 @@ function explainError(error: unknown): ProviderError {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof AuthorizationResponseError) {
-    return new ProviderError('denied', `the provider answered ${cutText(error.error, 100)}`, { cause: error });
+    return new ProviderError('denied', `the provider answered ${cutText(error.error, 100)}`, {
+      cause: error,
+    });
   }
   if (error instanceof ResponseBodyError) {
     // Other errors, such as `invalid_client`, are about the settings and say nothing about the person.

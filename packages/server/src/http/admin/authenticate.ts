@@ -19,14 +19,9 @@ import type { OperatorTokens, RefusedToken } from '../../keys/operator-tokens.ts
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
+import type { Authenticated, Login, LoginWay } from './login.ts';
 import { createNoProviderError, createOperatorSignIn, type OperatorSignIn } from './operator-sign-in.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
-
-/** Who makes a request, and until when they are accepted without another proof. */
-export interface Authenticated extends Identity {
-  /** Milliseconds since 1970; null: not known, or not by itself. */
-  readonly expiresAt: number | null;
-}
 
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
@@ -48,19 +43,6 @@ export interface LoginInput {
   /** The code of a sign-in link, which works once. */
   code?: string;
 }
-
-/** A login, as recorded in the audit. */
-export interface Login {
-  actor: ActorView;
-  address: string;
-  requestId: string;
-  action: 'login.token' | 'login.session' | 'login.person' | 'logout.session' | 'login.refused';
-  /** How the request was authenticated. */
-  way: LoginWay;
-  isRefused: boolean;
-}
-
-type LoginWay = 'token' | 'link' | 'session' | 'provider';
 
 export interface AuthenticateOptions {
   /** The setting `admin.token`; null: it is empty. */
@@ -119,7 +101,14 @@ export function createAuthenticator({
     { headers, ip: address }: FastifyRequest,
   ): void {
     const requestId = readRequestId(headers);
-    recordLogin({ actor: nameActor(actor), action, way, address, requestId, isRefused: action === 'login.refused' });
+    recordLogin({
+      actor: nameActor(actor),
+      action,
+      way,
+      address,
+      requestId,
+      isRefused: action === 'login.refused',
+    });
   }
 
   function recordToken(actor: ActorView, request: FastifyRequest): void {

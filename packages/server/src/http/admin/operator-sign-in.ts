@@ -8,7 +8,7 @@ import { toAdminError } from '../../admin/to-admin-error.ts';
 import { type Operators, SIGN_IN_MS, type SignInFault } from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
-import type { Authenticated, Login } from './authenticate.ts';
+import type { Authenticated, Login } from './login.ts';
 import { type CookieScope, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
 /** Belongs to one sign-in of one browser. */

@@ -2,7 +2,13 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
-import { includesRole, type Problem, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
+import {
+  includesRole,
+  type Problem,
+  printVersionTag,
+  tagVersion,
+  type VersionTag,
+} from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';
@@ -13,14 +19,10 @@ import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
 import { readRequestId } from '../forwarded.ts';
 import { sendProblem } from '../problem.ts';
-import {
-  type AuthenticateOptions,
-  type Authenticator,
-  createAuthenticator,
-  type Login,
-} from './authenticate.ts';
+import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readIfMatch, readInput, readJsonBody } from './input.ts';
+import type { Login } from './login.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
 export interface AdminRoutesDeps {

@@ -14,8 +14,9 @@ import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
-import type { Authenticated, Authenticator } from './authenticate.ts';
+import type { Authenticator } from './authenticate.ts';
 import type { Execute } from './execute.ts';
+import type { Authenticated } from './login.ts';
 
 // Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls.
 const policy = named('Policy', POLICY_SCHEMA);

@@ -31,9 +31,7 @@ const PATHS = [
 
 /** True if the console has a page at this path. */
 export function isConsolePath(path: string): boolean {
-  return PATHS.some((known) =>
-    known.endsWith('/*') ? path.startsWith(known.slice(0, -1)) : path === known,
-  );
+  return PATHS.some((known) => (known.endsWith('/*') ? path.startsWith(known.slice(0, -1)) : path === known));
 }
 
 const HEADERS = {
