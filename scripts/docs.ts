@@ -11,6 +11,7 @@ import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/sr
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderActions } from './actions.ts';
 import { renderErrors } from './errors.ts';
+import { renderRoles } from './roles.ts';
 
 interface Page {
   /** The path of the page, relative to the root of the repository. */
@@ -23,6 +24,7 @@ const PAGES: Page[] = [
   { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },
   { path: 'docs/metrics.md', render: renderMetricsMarkdown },
+  { path: 'docs/roles.md', render: renderRoles },
   { path: 'docs/sensitive-methods.md', render: renderSensitiveMethods },
   { path: 'docs/settings.md', render: renderSettingsMarkdown },
   { path: 'erp-proxy.example.yaml', render: renderExampleYaml },

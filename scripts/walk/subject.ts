@@ -3,6 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { type Proxy as ErpProxy, startProxy } from '../../packages/server/test/harness.ts';
+import { TEST_ACTOR } from '../../packages/server/test/test-actor.ts';
 
 export interface Walked {
   /** Number of functions that ran, by file. */
@@ -47,7 +48,7 @@ async function answer(message: any): Promise<object> {
 async function subscribe(): Promise<object> {
   if (isSubscribed) return {};
   isSubscribed = true;
-  await proxy?.app.adminFor({ name: 'walk', address: null, requestId: null }).createSubscription({
+  await proxy?.app.adminFor(TEST_ACTOR).createSubscription({
     name: 'walk',
     instance: 'prod',
     model: 'res.partner',
@@ -69,7 +70,7 @@ async function start(given: { allow: string; instance: InstanceInput; receiverUr
       'admin.token': ADMIN_TOKEN,
     },
   });
-  const admin = proxy.app.adminFor({ name: 'walk', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   await admin.createInstance(given.instance);
   return { url: proxy.url, key: proxy.key, adminToken: ADMIN_TOKEN };
 }

@@ -10,6 +10,7 @@ import {
   ROLLED_BACK,
   type Script,
 } from '../../server/test/scripted-upstream.ts';
+import { TEST_ACTOR } from '../../server/test/test-actor.ts';
 import { ENDLESS_MS, MOMENT_MS, passTurns } from '../../server/test/time.ts';
 import { createWire } from '../../server/test/wire.ts';
 import { type ClientOptions, createClient, type ErpProxyError } from '../src/index.ts';
@@ -303,7 +304,7 @@ test('a call that needs an approval tells its id, and runs with it once', async 
   const error = await catchError(partners.delete([7]));
   expect(error).toMatchObject({ type: 'approval_required', code: -32018, retryable: false });
   const { approval = '' } = error;
-  await app.adminFor({ name: 'test', address: null, requestId: null }).approveCall(approval);
+  await app.adminFor(TEST_ACTOR).approveCall(approval);
   await partners.delete([7], { approval: [approval, '0'.repeat(24)] });
   expect(await catchError(partners.delete([7], { approval }))).toMatchObject({
     type: 'policy_denied',

@@ -100,7 +100,7 @@ export async function startHostileProxy(): Promise<HostileProxy> {
   audit.recordCall(makeCall({ ...hostile, keyId: `corp/${'s'.repeat(200)}`, outcome: 'policy_denied' }));
   await audit.recordAdminAction(
     makeAdminAction({
-      actor: `cli:${ONE_WORD}@${ONE_WORD}`,
+      actor: { type: 'command', id: `cli:${ONE_WORD}@${ONE_WORD}`, name: `${ONE_WORD}@${ONE_WORD}` },
       target: `instance ${LONG_NAME}`,
       changes: { name: { from: `${MARKUP} ${REVERSED}`, to: ONE_WORD.repeat(30) } },
     }),

@@ -1,7 +1,5 @@
 /** What operators may do, and how the audit names them. For programs that do not check input. Names never change. */
 
-import type { ActorView } from './actor.ts';
-
 /**
  * The roles of operators, in rising order: each may do what the ones before it may. `viewer` reads all but secrets and
  * makes no call, `approver` also decides approvals, `operator` also changes what is stored and makes calls, and `admin`
@@ -22,7 +20,13 @@ export function includesRole(held: Role, needed: Role): boolean {
 export const ACTOR_TYPES = ['person', 'token', 'session', 'command', 'proxy', 'nobody'] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
+interface NamedActor {
+  type: ActorType;
+  id: string;
+  name: string;
+}
+
 /** Copies these members only, for records: what acts can have others. */
-export function nameActor({ type, id, name }: ActorView): ActorView {
+export function nameActor({ type, id, name }: NamedActor): NamedActor {
   return { type, id, name };
 }

@@ -15,6 +15,7 @@ import { createAdminError, createInputError } from './admin-error.ts';
 import { compareMembers, type DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
+import { checkState } from './views.ts';
 
 type TokenAdmin = Pick<Admin, 'listTokens' | 'createToken' | 'revokeToken'>;
 

@@ -68,7 +68,11 @@ export function showUpstreams(
     }));
 }
 
-function checkState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
+/** The state of a key or a token. */
+export function checkState(
+  { revokedAt, expiresAt }: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): KeyState {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }

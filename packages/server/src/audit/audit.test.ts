@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import type { Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
+import { TOKEN_ACTOR } from './actors.ts';
 import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { printCall } from './record.ts';
@@ -112,7 +113,7 @@ test('records an action with actor, address and changes before it resolves', asy
     kind: 'admin',
     time: '2026-03-31T08:00:00.000Z',
     request_id: 'request-2',
-    actor: 'token',
+    actor: TOKEN_ACTOR,
     address: '192.0.2.7',
     action: 'key.update',
     target: 'key key1',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { cleanName } from './record.ts';
+import { makeAdminAction, makeCall } from './audit.fixture.ts';
+import { cleanName, printAdminAction, printCall, readView } from './record.ts';
 
 test.each([
   ['res.partner', 'res.partner'],
@@ -25,4 +26,24 @@ test('a name is cut at 256 UTF-16 units, or before a character that does not fit
 
 test('null stays null', () => {
   expect(cleanName(null)).toBeNull();
+});
+
+test.each([
+  ['token', { type: 'token', id: 'token', name: 'admin.token' }],
+  ['session', { type: 'session', id: 'session', name: 'session' }],
+  ['proxy', { type: 'proxy', id: 'proxy', name: 'proxy' }],
+  ['nobody', { type: 'nobody', id: 'nobody', name: 'nobody' }],
+  ['cli:ada@host', { type: 'command', id: 'cli:ada@host', name: 'ada@host' }],
+])('an actor %j of an older record is shown with its type and name', (actor, shown) => {
+  for (const printed of [printAdminAction(makeAdminAction(), 0), printCall(makeCall(), 0)]) {
+    const record = JSON.stringify({ ...JSON.parse(printed), actor });
+    expect(readView({ seq: 1, at: 0, hash: new Uint8Array(32), record })).toMatchObject({ actor: shown });
+  }
+});
+
+test('a record has no further members of its actor, and no strange characters', () => {
+  const actor = { type: 'token', id: 'a\u202e', name: 'Zoë\n', role: 'admin', address: '::1' } as const;
+  const clean = { type: 'token', id: 'a\ufffd', name: 'Zoë\ufffd' };
+  expect(JSON.parse(printAdminAction(makeAdminAction({ actor }), 0)).actor).toEqual(clean);
+  expect(JSON.parse(printCall(makeCall({ actor }), 0)).actor).toEqual(clean);
 });

@@ -75,8 +75,8 @@ function nameCall({ model, action }: ApprovalView): string {
   return `${model}.${action}`;
 }
 
-function describeMembers({ call, ...members }: ApprovalDetails): string {
-  const texts = [showMembers(members, 12)];
+function describeMembers({ call, decided_by, ...members }: ApprovalDetails): string {
+  const texts = [showMembers({ ...members, decided_by: decided_by?.name ?? null }, 12)];
   if (call === null) texts.push(showMembers({ call: 'deleted' }, 12));
   else if ('unreadable' in call) texts.push(showMembers({ call: call.unreadable }, 12));
   else {

@@ -29,7 +29,7 @@ const FILTER_OPTIONS = {
   action: { value: 'action', description: 'Only this method or administrative action, such as key.create.' },
   outcome: { value: 'type', description: 'Only calls with this outcome, such as ok or policy_denied.' },
   'errors-only': { description: 'Only calls that ended with an error.' },
-  actor: { value: 'name', description: 'Only calls and actions of this administrator.' },
+  actor: { value: 'id', description: 'Only calls and actions of the actor with this id.' },
   'request-id': { value: 'id', description: 'Only calls and actions of this request.' },
   'trace-id': { value: 'id', description: 'Only calls of this trace.' },
   address: { value: 'address', description: 'Only calls and actions from this address.' },
@@ -150,9 +150,9 @@ async function* takeFirst<Item>(items: AsyncIterable<Item>, count: number): Asyn
 
 function nameActor(record: AuditView): string | null {
   if (record.kind === 'damaged') return null;
-  if (record.kind === 'admin') return record.actor;
+  if (record.kind === 'admin') return record.actor.name;
   const { actor, key_id: key } = record;
-  return actor === undefined ? key : `${actor} as ${key}`;
+  return actor === undefined ? key : `${actor.name} as ${key}`;
 }
 
 function nameAction(record: AuditView): string | null {

@@ -21,6 +21,7 @@ import { statusCommands } from './status.ts';
 import { storeCopyCommand } from './store-copy.ts';
 import { subjectsCommands } from './subjects.ts';
 import { subscriptionsCommands } from './subscriptions.ts';
+import { tokensCommands } from './tokens.ts';
 import { typesCommand } from './types.ts';
 import { vaultCommands } from './vault.ts';
 
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Command[] = [
   ...keysCommands,
   ...approvalsCommands,
   ...subjectsCommands,
+  ...tokensCommands,
   ...instancesCommands,
   ...subscriptionsCommands,
   ...vaultCommands,

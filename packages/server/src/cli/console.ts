@@ -1,6 +1,7 @@
 /** `console`: prints a link that signs in to the console. It needs the admin token, and no connection to the proxy. */
 import { CODE_LIFE_MINUTES } from '../admin/sign-in-codes.ts';
 import { URL_VARIABLE } from '../config/names.ts';
+import { TOKEN_PREFIX } from '../keys/format.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printResult } from './command.ts';
 import { readAddress } from './proxy-access.ts';
 import { describeLink, makeSignInLink } from './sign-in-link.ts';
@@ -18,6 +19,7 @@ export const consoleCommand: Command = {
   async run(input) {
     const { token } = input.settings.admin;
     if (token === null) throw new CommandError(NO_TOKEN, 1);
+    if (token.startsWith(TOKEN_PREFIX)) throw new CommandError(PERSONAL_TOKEN, 1);
     if (!input.settings.console.enabled) {
       throw new CommandError('console.enabled is false: the proxy serves no console. Set it to true.', 1);
     }
@@ -28,6 +30,9 @@ export const consoleCommand: Command = {
 
 const NO_TOKEN =
   'admin.token is not set. Start the proxy once on a terminal: it creates a token beside its SQLite file. Or set a token for the proxy and for this command, in ERP_PROXY_ADMIN_TOKEN or in the file that ERP_PROXY_ADMIN_TOKEN_FILE names.';
+
+const PERSONAL_TOKEN =
+  'The token here is a personal one, which signs no link: give the admin.token of the proxy.';
 
 function readBaseUrl(input: CommandInput): string {
   const { publicUrl, port } = input.settings.http;

@@ -22,7 +22,7 @@ export const doctorCommand: Command = {
     url: {
       value: 'address',
       description:
-        'With --instance: let the proxy at this address check; needs admin.token. Default: check from here.',
+        'With --instance: let the proxy at this address check; needs a token (ERP_PROXY_ADMIN_TOKEN). Default: check from here.',
     },
     db: { value: 'name', description: 'Name of the database, to check the credentials.' },
     'user-id': { value: 'number', description: 'Id of the user in Odoo.' },

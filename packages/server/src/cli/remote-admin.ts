@@ -148,7 +148,7 @@ function readToken({ settings }: Pick<CommandInput, 'settings'>): string {
   const { token } = settings.admin;
   if (token !== null) return token;
   throw new CommandError(
-    'admin.token is not set here; give the token of that proxy in ERP_PROXY_ADMIN_TOKEN, or name a file with it in ERP_PROXY_ADMIN_TOKEN_FILE.',
+    'There is no token for that proxy: give its admin.token or a personal token in ERP_PROXY_ADMIN_TOKEN, or name a file with it in ERP_PROXY_ADMIN_TOKEN_FILE.',
   );
 }
 

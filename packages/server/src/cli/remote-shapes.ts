@@ -43,6 +43,8 @@ const DELIVERY = has({ id: isText, type: isText, state: isText, attempts: isNumb
 const PING = has({ duration_ms: isNumber });
 const REPLAYED = has({ replayed: isNumber });
 const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
+const TOKEN = has({ id: isText, name: isText, role: isText, state: isText });
+const NEW_TOKEN = has({ id: isText, name: isText, role: isText, token: isText });
 const EXPLANATION = has({ message: isText, sets: ANYTHING });
 const COMPARISON = has({ groups: isListOf(has({ model: isText, action: isText, calls: isNumber })) });
 const ATTENTION = has({
@@ -57,8 +59,10 @@ export const PROBLEM = has({
   status: isNumber,
   faults: isAbsentOr(isListOf(has({ path: isText, message: isText }))),
 });
+/** Older proxies name an actor by a text. */
+const ACTOR: Shape = (value) => isAbsentOr(isText)(value) || has({ id: isText, name: isText })(value);
 export const RECORD: Shape = (value) =>
-  isObject(value) && (value['kind'] !== 'admin' || isObject(value['changes']));
+  isObject(value) && ACTOR(value['actor']) && (value['kind'] !== 'admin' || isObject(value['changes']));
 const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
 
 /**
@@ -86,6 +90,9 @@ const SHAPES = new Map<z.ZodType, Shape>([
   [schemas.deliveryPage, pageOf(DELIVERY)],
   [schemas.deniedSubjectPage, pageOf(DENIED_SUBJECT)],
   [schemas.deniedSubjectView, DENIED_SUBJECT],
+  [schemas.tokenPage, pageOf(TOKEN)],
+  [schemas.newTokenView, NEW_TOKEN],
+  [schemas.tokenView, TOKEN],
   [schemas.auditPage, pageOf(RECORD)],
   [schemas.auditView, RECORD],
   [schemas.attentionView, ATTENTION],

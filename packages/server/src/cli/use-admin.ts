@@ -22,7 +22,7 @@ export const ADMIN_OPTIONS = {
   url: {
     value: 'address',
     description:
-      'Act on the running proxy at this address; needs admin.token. Default: use the configured store.',
+      'Act on the running proxy at this address; needs a token (ERP_PROXY_ADMIN_TOKEN). Default: use the configured store.',
   },
   json: JSON_OPTION,
 } satisfies Record<string, CommandOption>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateKey, parseKey, readKeyId } from './format.ts';
+import { generateKey, parseKey, readKeyId, TOKEN_PREFIX } from './format.ts';
 
 test('parses a generated key into its parts', () => {
   const { id, secret, text } = generateKey();
@@ -15,7 +15,7 @@ test('secrets have at least 192 bits', () => {
 });
 
 test('ids and secrets are unique', () => {
-  const keys = Array.from({ length: 2000 }, generateKey);
+  const keys = Array.from({ length: 2000 }, () => generateKey());
   expect(new Set(keys.map((key) => key.id)).size).toBe(2000);
   expect(new Set(keys.map((key) => key.secret)).size).toBe(2000);
 });
@@ -78,4 +78,14 @@ test('returns null for any other text, and does not throw', () => {
     fc.stringMatching(/^ep_[0-9A-Za-z]{12}_[0-9A-Za-z]{39}$/),
   );
   fc.assert(fc.property(hostile, (text) => parseKey(text) === null));
+});
+
+test('a personal token is no key, and a key no token', () => {
+  const token = generateKey(TOKEN_PREFIX);
+  expect(token.text).toMatch(/^ept_[0-9A-Za-z]{12}_[0-9A-Za-z]{39}$/);
+  expect(parseKey(token.text, TOKEN_PREFIX)).toEqual({ id: token.id, secret: token.secret });
+  expect(parseKey(token.text)).toBeNull();
+  expect(parseKey(generateKey().text, TOKEN_PREFIX)).toBeNull();
+  // The prefix is part of what the checksum covers.
+  expect(parseKey(token.text.replace('ept_', 'ep_'))).toBeNull();
 });

@@ -485,6 +485,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     statistics: store.statistics,
     approvals: store.approvals,
     deniedSubjects: store.deniedSubjects,
+    operatorTokens: store.operatorTokens,
     subscriptions: store.subscriptions,
     leases: store.leases,
     watch: (listener) => store.watch(listener),

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../../test/close-after-test.ts';
 import { runCommand } from '../../test/commands/run-command.ts';
-import { buildKey } from '../../test/stores/store-suite.ts';
+import { buildKey, buildToken } from '../../test/stores/store-suite.ts';
 import { makeBatch } from './audit-batch.fixture.ts';
 import { copyStore } from './copy-store.ts';
 import { findEngine } from './engines.ts';
@@ -70,6 +70,7 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
       },
       { clientMax: 9, totalMax: 9 },
     ),
+  operatorTokens: async ({ operatorTokens }) => operatorTokens.insert(buildToken({ id: 'token' })),
   deniedSubjects: async ({ deniedSubjects }) => deniedSubjects.deny({ id: 'corp/ann', deniedAt: 3 }),
   statistics: async ({ statistics }) =>
     statistics.put([{ step: 'hour', startsAt: HOUR, process: 'p', body: '{}' }]),
@@ -134,6 +135,7 @@ async function expectCopy(url: string): Promise<void> {
   expect(await copied.callCounts.read('2026-11', 'one')).toBe(5_000_000_000);
   expect(await copied.approvals.find('a')).toMatchObject({ state: 'pending', call: 'sealed' });
   expect(await copied.deniedSubjects.find('corp/ann')).toMatchObject({ deniedAt: 3 });
+  expect(await copied.operatorTokens.findById('token')).toMatchObject({ role: 'approver' });
   expect(await copied.subscriptions.findByName('orders')).toMatchObject({ id: 's' });
   expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}' });
   // A lease belongs to a process of the old store.

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { PROXY_ACTOR, SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { send } from '../harness.ts';
@@ -16,7 +17,7 @@ test('lists actions and calls, newest first, by every filter', async () => {
   const list = async (query: string): Promise<Json[]> =>
     (await get(`/audit?${query}`)).json.items.filter(({ action }: Json) => action !== 'login.token');
   const [call, action] = await list('');
-  expect(action).toMatchObject({ kind: 'admin', action: 'key.create', actor: 'token' });
+  expect(action).toMatchObject({ kind: 'admin', action: 'key.create', actor: TOKEN_ACTOR });
   expect(call).toMatchObject({ kind: 'call', key_id: made.id });
   expect(call.seq).toBeGreaterThan(action.seq);
   for (const [name, value] of [
@@ -48,7 +49,7 @@ test('lists and exports calls by what their records know', async () => {
     code: -32010,
     httpStatus: 403,
     via: 'console',
-    actor: 'session',
+    actor: SESSION_ACTOR,
   } as const;
   audit.recordCall(makeCall({ requestId: 'r1', outcome: 'replayed' }));
   audit.recordCall(makeCall(other));
@@ -140,7 +141,7 @@ test('exports matching records, oldest first, as lines of JSON and as CSV', asyn
   const { proxy, post, get } = await startAdmin();
   for (let index = 0; index < 600; index++) {
     await proxy.app.audit.recordAdminAction({
-      actor: 'proxy',
+      actor: PROXY_ACTOR,
       address: null,
       requestId: null,
       action: 'test',
@@ -186,7 +187,7 @@ test('exports no faster than the client reads', async () => {
   const text = 'x'.repeat(10_000);
   for (let index = 0; index < total; index++) {
     void proxy.app.audit.recordAdminAction({
-      actor: 'proxy',
+      actor: PROXY_ACTOR,
       address: null,
       requestId: null,
       action: 'test',

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
@@ -104,11 +105,11 @@ test('the audit and the log name the administrator, and say that the console mad
   await execute(`{"call":${printCall()},"key_id":"${id}"}`, { 'x-request-id': 'r-2' });
   await expect.poll(listCalls).toHaveLength(2);
   const [asKey, asProxy] = await listCalls();
-  const common = { via: 'console', actor: 'token', address: '127.0.0.1', outcome: 'ok', action: 'read' };
+  const common = { via: 'console', actor: TOKEN_ACTOR, address: '127.0.0.1', outcome: 'ok', action: 'read' };
   expect(asKey).toMatchObject({ ...common, key_id: id, request_id: 'r-2', batch_index: null });
   expect(asProxy).toMatchObject({ ...common, key_id: 'proxy' });
   expect(proxy.log).toContainEqual(
-    expect.objectContaining({ msg: 'call', via: 'console', actor: 'token', keyId: id }),
+    expect.objectContaining({ msg: 'call', via: 'console', actor: TOKEN_ACTOR, keyId: id }),
   );
 });
 
@@ -128,7 +129,7 @@ test('as a key, its policy and its limits hold, but not the place of its caller'
   expect(limited.json.error.data).toMatchObject({ type: 'rate_limited', rule: 'rate' });
   expect(upstream.requests).toHaveLength(1);
   await expect.poll(listCalls).toHaveLength(2);
-  expect((await listCalls())[1]).toMatchObject({ outcome: 'policy_denied', actor: 'token' });
+  expect((await listCalls())[1]).toMatchObject({ outcome: 'policy_denied', actor: TOKEN_ACTOR });
 });
 
 test('as no key, the rules of egress hold all the same', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { send } from '../harness.ts';
 import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 import { openRefusingSqlite } from './refusing-store.ts';
@@ -170,7 +171,7 @@ test('changes only the given members, and records the change', async () => {
       changes: { name: { from: null, to: 'Shop' } },
     }),
     expect.objectContaining({
-      actor: 'token',
+      actor: TOKEN_ACTOR,
       address: '127.0.0.1',
       action: 'key.update',
       target: `key ${made.id}`,

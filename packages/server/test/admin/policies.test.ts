@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import type { CallRecord } from '../../src/observe/events.ts';
 import { expectToStay, passTurns } from '../time.ts';
@@ -169,7 +170,7 @@ test('checks the calls of one client, one key and one time, and never those of a
     { keyId: 'k2', clientId: 'k1' },
     { keyId: 'k1', clientId: 'k1' },
     { keyId: 'k3', clientId: 'k3' },
-    { keyId: 'k1', clientId: 'k1', via: 'console', actor: 'token' },
+    { keyId: 'k1', clientId: 'k1', via: 'console', actor: TOKEN_ACTOR },
     { keyId: 'proxy', clientId: 'proxy', via: 'subscription' },
   );
   const count = async (more: object) =>

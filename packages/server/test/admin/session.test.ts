@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { createSessions } from '../../src/http/admin/session.ts';
 import { type AdminAnswer, type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
@@ -19,11 +20,11 @@ test('starts a session with the token, and recognises it by its cookie', async (
   const { answer, setCookie, cookie, clock, get } = await login();
   expect(answer.status).toBe(200);
   const expires_at = new Date(clock.now + 8 * HOUR_MS).toISOString();
-  expect(answer.json).toEqual({ actor: 'session', expires_at });
+  expect(answer.json).toEqual({ actor: SESSION_ACTOR, role: 'admin', expires_at });
   expect(setCookie).toMatch(/^ep_session=[\w.-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict$/);
   expect((await get('/session', { token: null, headers: { cookie } })).json).toEqual(answer.json);
   expect((await get('/keys', { token: null, headers: { cookie: `a=b; ${cookie}; c=d` } })).status).toBe(200);
-  expect((await get('/session')).json).toEqual({ actor: 'token', expires_at: null });
+  expect((await get('/session')).json).toEqual({ actor: TOKEN_ACTOR, role: 'admin', expires_at: null });
 });
 
 test.each([
@@ -56,7 +57,7 @@ test('records actions of a session with the actor `session`', async () => {
   const { cookie, post, listAdminActions } = await login();
   await post('/keys', { name: 'Shop' }, { token: null, headers: { cookie, ...OWN_PAGE } });
   expect(await listAdminActions()).toEqual([
-    expect.objectContaining({ actor: 'session', action: 'key.create' }),
+    expect.objectContaining({ actor: SESSION_ACTOR, action: 'key.create' }),
   ]);
 });
 
@@ -197,7 +198,7 @@ describe('the audit', () => {
     const items: Json[] = json.items.filter(({ request_id }: Json) => request_id !== 'look');
     return items
       .toReversed()
-      .map(({ actor, action, address, target }) => `${actor} ${action} ${address} ${target}`);
+      .map(({ actor, action, address, target }) => `${actor.id} ${action} ${address} ${target}`);
   }
 
   test('records logins, logouts and refused logins', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createSignInCodes } from '../../src/admin/sign-in-codes.ts';
+import { SESSION_ACTOR } from '../../src/audit/actors.ts';
 import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
@@ -25,7 +26,8 @@ test('a code starts a session like the token, and works once', async () => {
   const first = await signIn(admin, code);
   expect(first.status).toBe(200);
   expect(first.json).toEqual({
-    actor: 'session',
+    actor: SESSION_ACTOR,
+    role: 'admin',
     expires_at: new Date(NOW + 8 * 60 * MINUTE_MS).toISOString(),
   });
   const [cookie = ''] = first.headers['set-cookie'] ?? [];
@@ -119,12 +121,14 @@ test('the audit has each way to sign in, and the refused ones', async () => {
   await admin.proxy.app.audit.flush();
   const { json } = await admin.get('/audit?kind=admin', { headers: { 'x-request-id': 'look' } });
   const logins = json.items.filter(({ request_id }: Json) => request_id !== 'look').toReversed();
-  expect(logins.map(({ actor, action, changes }: Json) => `${actor} ${action} ${changes.way.to}`)).toEqual([
-    'session login.session link',
-    'nobody login.refused link',
-    'session login.session token',
-    'nobody login.refused token',
-  ]);
+  expect(logins.map(({ actor, action, changes }: Json) => `${actor.id} ${action} ${changes.way.to}`)).toEqual(
+    [
+      'session login.session link',
+      'nobody login.refused link',
+      'session login.session token',
+      'nobody login.refused token',
+    ],
+  );
   expect(JSON.stringify(json)).not.toContain(code);
 });
 

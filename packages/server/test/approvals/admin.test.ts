@@ -1,6 +1,7 @@
 /** Calls that need an approval, from the administrator's side: list, show, approve, refuse, and what is recorded. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { type Json, SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { answerTrue, makeCall, startUpstream } from '../scripted-upstream.ts';
@@ -67,7 +68,7 @@ test('an administrator sees the whole call but no credentials, and approves it; 
 
   const { status, json } = await post(`/approvals/${id}/approve`);
   expect(status).toBe(200);
-  expect(json).toMatchObject({ state: 'approved', decided_by: 'token', decided_at: expect.any(String) });
+  expect(json).toMatchObject({ state: 'approved', decided_by: TOKEN_ACTOR, decided_at: expect.any(String) });
   expect(Date.parse(json.expires_at) - Date.parse(json.decided_at)).toBe(3_600_000);
   expect(readOutcome(await send(7, id))).toBe('ok');
   expect((await get(`/approvals/${id}`)).json).toMatchObject({ state: 'used', used_at: expect.any(String) });
@@ -125,7 +126,7 @@ test('a decision is made once, and is one action in the audit', async () => {
   const actions = (await listAdminActions()).slice(before);
   expect(actions).toHaveLength(2);
   expect(actions[0]).toMatchObject({
-    actor: 'token',
+    actor: TOKEN_ACTOR,
     action: 'approval.approve',
     target: `approval ${first}`,
     changes: { state: { from: 'pending', to: 'approved' } },

@@ -7,6 +7,7 @@ import { closeAfterTest } from '../close-after-test.ts';
 import type { ProxyOptions } from '../harness.ts';
 import { startPair } from '../pair.ts';
 import { answerTrue, makeCall, type Script } from '../scripted-upstream.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 export interface ApproverOptions extends ProxyOptions {
   script?: Script;
@@ -54,7 +55,7 @@ export async function startApprover({ script = answerTrue, policy = {}, ...optio
     if (json.error?.data?.type !== 'approval_required') throw new Error(JSON.stringify(json));
     return json.error.data.approval;
   };
-  const admin = app.adminFor({ name: 'token', address: '192.0.2.9', requestId: 'decided' });
+  const admin = app.adminFor({ ...TEST_ACTOR, address: '192.0.2.9', requestId: 'decided' });
   return {
     proxy,
     app,

@@ -9,6 +9,7 @@ import { readTextFile } from '../../src/config/read-text-file.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send as sendHttp, startProxy } from '../harness.ts';
 import { callTool, connectClient } from '../mcp/stage.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 const TOKEN = 'an-admin-token-of-more-than-32-characters';
 const METHODS = ['unlink', 'write', 'message_post', 'action_cancel'];
@@ -60,7 +61,7 @@ export async function startNaming(policy: Partial<Policy>, way: Way = 'execute')
       ...policy,
     },
   });
-  const admin = proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   const erp_instance = { name: 'prod' };
 
   const send: Naming['send'] = async (model_id, method, params, keyword = {}, approval = '') => {

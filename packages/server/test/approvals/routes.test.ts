@@ -3,6 +3,7 @@ import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { startStage } from '../mcp/stage.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 
 const POLICY: Policy = {
   instances: ['prod'],
@@ -26,7 +27,7 @@ async function start() {
     const answer = await send(`${proxy.url}/api/erp/${path}`, { method: 'POST', headers: all, body });
     return { status: answer.status, error: readError(answer.body) };
   };
-  const admin = proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   const countWaiting = async () => (await admin.listApprovals({})).items.length;
   return { ...stage, key, post, admin, countWaiting };
 }

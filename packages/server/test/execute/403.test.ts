@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
@@ -67,7 +68,7 @@ test('approval_required: the policy lets the call run only after an administrato
   const before = pair.upstream.connections();
   const call = printCall('', { erp_instance: printInstance(pair.upstream.url) });
   const answer = await pair.proxy.post(call, { 'x-proxy-api': key });
-  const { items } = await pair.proxy.app.adminFor(ACTOR).listApprovals({});
+  const { items } = await pair.proxy.app.adminFor(TEST_ACTOR).listApprovals({});
   expectError(answer, {
     status: 403,
     code: -32018,
@@ -79,5 +80,3 @@ test('approval_required: the policy lets the call run only after an administrato
   });
   expect(pair.upstream.connections()).toBe(before);
 });
-
-const ACTOR = { name: 'test', address: null, requestId: null };

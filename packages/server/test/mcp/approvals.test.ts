@@ -1,5 +1,6 @@
 /** Tests calls of tools that a policy runs only after an administrator has approved them. */
 import { expect, test } from 'vitest';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { AGREE, startStage } from './stage.ts';
 
 const ORDER = { model: 'sale.order', ids: [1] };
@@ -11,7 +12,7 @@ async function startAgent() {
     models: { 'sale.order': ['*'] },
     approve: { 'sale.order': ['unlink', 'action_confirm'] },
   });
-  const admin = stage.proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+  const admin = stage.proxy.app.adminFor(TEST_ACTOR);
   return { ...stage, key, admin };
 }
 

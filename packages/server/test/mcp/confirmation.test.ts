@@ -4,6 +4,7 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { monotonicMs } from '../time.ts';
 import { AGREE, addInstance, startStage } from './stage.ts';
 
@@ -161,7 +162,7 @@ describe('a client that cannot ask a person needs the word of an administrator',
     for (let index = 0; index < 3; index++)
       expect((await call('delete_records', deletion, client)).text).toMatch(ask);
     const approval = ask.exec((await call('delete_records', deletion, client)).text)?.[1] ?? '';
-    const admin = proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+    const admin = proxy.app.adminFor(TEST_ACTOR);
     await admin.approveCall(approval);
     const other = await call('delete_records', { ...deletion, ids: [41], approval }, client);
     expect(other.text).toMatch(ask);

@@ -336,7 +336,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     );
     expect(action).toMatchObject({
       target: `key ${id}`,
-      actor: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token',
+      actor: { id: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token' },
     });
     expect(await runJson('audit', 'list', '--until', '5m')).toEqual([]);
     expect(await runJson('audit', 'list', '--limit', '1')).toHaveLength(1);

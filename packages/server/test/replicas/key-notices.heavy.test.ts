@@ -9,6 +9,7 @@ import { startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
 import { countRounds } from '../random-cases.ts';
 import { startReceiver } from '../subscriptions/receiver.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { pauseAtRandom } from '../time.ts';
 
 const PROGRAM = fileURLToPath(new URL('../subscriptions/killable-proxy.ts', import.meta.url));
@@ -30,7 +31,7 @@ test('each notice arrives although the proxies are killed', async () => {
   };
   // This proxy only creates the subscription and the keys: it delivers nothing.
   const creator = await startProxy({ settings });
-  const admin = creator.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = creator.app.adminFor(TEST_ACTOR);
   const made = await admin.createSubscription({
     name: 'ends',
     events: ['key.ends'],

@@ -7,6 +7,7 @@ import { countRounds } from '../random-cases.ts';
 import { runKillRounds } from '../subscriptions/kill-rounds.ts';
 import { watchOverlaps } from '../subscriptions/receiver.ts';
 import { SHORT_TIMES, startStage } from '../subscriptions/stage.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { expectToStay, MOMENT_MS, runLater } from '../time.ts';
 
 test('two replicas never send at once, and one takes over from the other', async () => {
@@ -35,7 +36,7 @@ test('two replicas never send at once, and one takes over from the other', async
   expect(leaders()).toHaveLength(1);
   const [leader] = leaders();
   const follower = leader === proxy ? other : proxy;
-  const admin = follower.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = follower.app.adminFor(TEST_ACTOR);
   await follower.call({
     action: 'write',
     model_id: 'res.partner',

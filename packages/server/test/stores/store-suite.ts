@@ -15,6 +15,7 @@ import type {
 import type { CallCountStore } from '../../src/stores/ports/call-counts.ts';
 import type { InstanceStore, StoredInstance } from '../../src/stores/ports/instances.ts';
 import type { KeyListQuery, KeyStore, StoredKey } from '../../src/stores/ports/keys.ts';
+import type { StoredOperatorToken } from '../../src/stores/ports/operator-tokens.ts';
 import type { Store, StoreChange } from '../../src/stores/ports/store.ts';
 import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
 import {
@@ -68,6 +69,7 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
     describe('statistics', () => describeStatistics(() => store.statistics));
     describe('subscriptions', () => describeSubscriptions(() => store.subscriptions));
     describe('denied subjects', () => describeDeniedSubjects(() => store));
+    describe('tokens of operators', () => describeOperatorTokens(() => store));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -665,6 +667,20 @@ function describeAudit(use: () => AuditStore): void {
     expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(12);
   });
 
+  test('finds an actor by the id, also in the records of before actors had more', async () => {
+    const records = [
+      { actor: { type: 'token', id: 'a1', name: 'Ada' } },
+      { actor: 'a1' },
+      { actor: { type: 'token', id: 'b2', name: 'a1' } },
+      { actor: { name: 'a1' } },
+      { model: 'a1' },
+    ];
+    await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
+    expect((await search({ filters: { actor: 'a1' } })).seqs).toEqual([2, 1]);
+    expect((await search({ filters: { actor: 'b2', model: undefined } })).seqs).toEqual([3]);
+    expect((await search({ filters: { actor: 'Ada' } })).seqs).toEqual([]);
+  });
+
   test('compares numbers, and leaves out records by their outcome', async () => {
     const records = [
       { outcome: 'ok', code: null, http_status: 200 },
@@ -734,6 +750,61 @@ function describeAudit(use: () => AuditStore): void {
       beforeSeq = page.next;
     }
   }
+}
+
+/** Tests personal tokens of operators. */
+function describeOperatorTokens(use: () => Store): void {
+  const find = async (id: string) => {
+    const token = await use().operatorTokens.findById(id);
+    return token && { ...token, secretHash: Uint8Array.from(token.secretHash) };
+  };
+
+  test('returns a token as it was inserted, and refuses a second one with its id', async () => {
+    const { operatorTokens } = use();
+    const token = buildToken({ id: 'a', name: 'Ünïcode 𝄞', expiresAt: 9, lastUsedAt: 3 });
+    await operatorTokens.insert(token);
+    expect(await find('a')).toEqual(token);
+    expect(await find('b')).toBeNull();
+    expect(await find('a\0')).toBeNull();
+    await expect(operatorTokens.insert(token)).rejects.toThrow();
+  });
+
+  test('lists tokens by age in pages, without their hashes', async () => {
+    const { operatorTokens } = use();
+    for (const [id, createdAt] of [
+      ['b', 2],
+      ['c', 1],
+      ['a', 2],
+    ] as const)
+      await operatorTokens.insert(buildToken({ id, createdAt }));
+    const first = await operatorTokens.list(null, 2);
+    expect(first.map(({ id }) => id)).toEqual(['c', 'a']);
+    expect(first[0]).not.toHaveProperty('secretHash');
+    expect((await operatorTokens.list(first[1]!, 2)).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  test('revokes a token once', async () => {
+    const { operatorTokens } = use();
+    await operatorTokens.insert(buildToken({ id: 'a' }));
+    expect(await operatorTokens.revoke('a', 5)).toBe(true);
+    expect(await operatorTokens.revoke('a', 6)).toBe(false);
+    expect(await operatorTokens.revoke('b', 6)).toBe(false);
+    expect(await find('a')).toMatchObject({ revokedAt: 5 });
+  });
+
+  test('notes later uses only', async () => {
+    const { operatorTokens } = use();
+    await operatorTokens.insert(buildToken({ id: 'a' }));
+    await operatorTokens.touch(
+      new Map([
+        ['a', 7],
+        ['unknown', 7],
+      ]),
+    );
+    await operatorTokens.touch(new Map([['a', 6]]));
+    await operatorTokens.touch(new Map());
+    expect(await find('a')).toMatchObject({ lastUsedAt: 7 });
+  });
 }
 
 /** Tests the changes of denied subjects. */
@@ -841,6 +912,7 @@ function describeAuditRecords(use: () => Store): void {
     await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
     await store.approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
     await store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 });
+    await store.operatorTokens.insert(buildToken({ id: 't' }));
     await insertDelivered(store);
   });
 
@@ -866,6 +938,12 @@ function describeAuditRecords(use: () => Store): void {
       true,
     ],
     ['deniedSubjects.allow', (all, auditBatch) => all.deniedSubjects.allow('corp/a', auditBatch), true],
+    [
+      'operatorTokens.insert',
+      (all, auditBatch) => all.operatorTokens.insert(buildToken({ id: 'u' }), auditBatch),
+      undefined,
+    ],
+    ['operatorTokens.revoke', (all, auditBatch) => all.operatorTokens.revoke('t', 5, auditBatch), true],
     ...subscriptionChanges(1, 'm', 'done'),
     [
       'subscriptions.insert',
@@ -893,6 +971,7 @@ function describeAuditRecords(use: () => Store): void {
       false,
     ],
     ['deniedSubjects.allow', (all, auditBatch) => all.deniedSubjects.allow('corp/b', auditBatch), false],
+    ['operatorTokens.revoke', (all, auditBatch) => all.operatorTokens.revoke('u', 5, auditBatch), false],
     ['keys.rotate', ({ keys }, auditBatch) => keys.rotate('a', 2, rotation, auditBatch), 'conflict'],
     ...subscriptionChanges(2, 'p', 'conflict'),
     [
@@ -1080,6 +1159,7 @@ function describeRefusedAuditRecords(
       () => instances.remove('i', 1, auditBatch()),
       () => approvals.decide('a', APPROVE, auditBatch()),
       () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, auditBatch()),
+      () => store.operatorTokens.insert(buildToken({ id: 't' }), auditBatch()),
       () => subscriptions.insert(buildSubscription({ id: 't', name: 'other' }), 9, auditBatch()),
       ...subscriptionChanges(1, 'm', 'done').map(
         ([, run]) =>
@@ -1094,6 +1174,7 @@ function describeRefusedAuditRecords(
     expect(await keys.list({ after: null, limit: 9 })).toHaveLength(1);
     expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
     expect(await store.deniedSubjects.list(null, 9)).toEqual([]);
+    expect(await store.operatorTokens.list(null, 9)).toEqual([]);
     await store.close();
   });
 }
@@ -1215,6 +1296,20 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
     lastUsedAt: null,
     replaces: null,
     version: 1,
+    ...overrides,
+  };
+}
+
+export function buildToken(overrides: Partial<StoredOperatorToken> & { id: string }): StoredOperatorToken {
+  return {
+    name: 'test',
+    role: 'approver',
+    secretHash: new Uint8Array(32).fill(7),
+    createdAt: 1,
+    createdBy: '{"type":"token","id":"token","name":"admin.token"}',
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
     ...overrides,
   };
 }

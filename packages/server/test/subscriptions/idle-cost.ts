@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { pause } from '../time.ts';
 
 const TICKS_PER_SECOND = 100;
@@ -45,7 +46,7 @@ try {
 async function measure(subscriptions: number) {
   const store = `sqlite:${folder}/${subscriptions}.db`;
   const creator = await startProxy({ settings: { 'store.url': store, 'vault.masterKey': masterKey } });
-  const admin = creator.app.adminFor({ name: 'measure', address: null, requestId: null });
+  const admin = creator.app.adminFor(TEST_ACTOR);
   const { userId, apiKey } = sandbox.users.admin;
   await admin.createInstance({
     name: 'prod',

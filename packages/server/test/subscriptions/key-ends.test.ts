@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { expectToStay } from '../time.ts';
 import { refuseWith, startReceiver, TAKE } from './receiver.ts';
 import { SHORT_TIMES } from './stage.ts';
@@ -26,7 +27,7 @@ async function startStage(options: ProxyOptions = {}) {
       }),
     );
   const proxy = await start();
-  const admin = proxy.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   return {
     receiver,
     proxy,

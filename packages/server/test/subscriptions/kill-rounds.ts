@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { startProxy } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 import { startReceiver, watchOverlaps } from './receiver.ts';
 
@@ -53,7 +54,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
     'egress.allow': `${sandbox.url},${receiver.url}`,
   };
   const creator = await startProxy({ settings });
-  const admin = creator.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = creator.app.adminFor(TEST_ACTOR);
   const user = sandbox.users.admin;
   await admin.createInstance({
     name: 'prod',

@@ -5,6 +5,7 @@ import type { Admin } from '../../src/admin/admin.ts';
 import type { WorkerTimes } from '../../src/subscriptions/worker.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** Intervals of 50 ms, and retries after 50 ms, 3 s, 18 s … */
@@ -49,7 +50,7 @@ export async function startStage(options: ProxyOptions = {}): Promise<Stage> {
       }),
     );
   const proxy = await startOther();
-  const admin = proxy.app.adminFor({ name: 'test', address: null, requestId: null });
+  const admin = proxy.app.adminFor(TEST_ACTOR);
   await admin.createInstance({
     name: 'prod',
     url: sandbox.url,

@@ -237,7 +237,7 @@ function Outcome({ approval }: { approval: ApprovalView }) {
     decided_by === null ? null : (
       <>
         {' '}
-        by <span className="data">{decided_by}</span>, <Time at={decided_at} />
+        by <span className="data">{decided_by.name}</span>, <Time at={decided_at} />
       </>
     );
   switch (state) {

@@ -42,7 +42,7 @@ export const FILTERS = {
   db: { label: 'Database', example: 'production' },
   request_id: { label: 'Request', example: 'x-request-id of the answer' },
   trace_id: { label: 'Trace', example: '32 hex digits' },
-  actor: { label: 'Administrator', example: 'session' },
+  actor: { label: 'Administrator', example: 'id, such as session' },
   code: { label: 'Code of the error', example: '-32003' },
   http_status: { label: 'HTTP status', example: '502' },
 } as const satisfies Record<string, FilterDescription>;

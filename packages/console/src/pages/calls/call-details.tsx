@@ -1,5 +1,5 @@
 /** Shows one record of the audit, of a call or of a change by an administrator. */
-import type { AuditAdminView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
+import type { ActorView, AuditAdminView, AuditCallView, AuditView, Page } from '@erp-proxy/contract';
 import { Alert, Anchor, Button, Code, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -87,7 +87,7 @@ function CallMembers({ call }: { call: AuditCallView }) {
           <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
         )}
       </Member>
-      {call.actor !== undefined && <SearchedMember filter="actor" value={call.actor} />}
+      {call.actor !== undefined && <ActorMember actor={call.actor} />}
       <SearchedMember filter="client_id" value={call.client_id} />
       <SearchedMember filter="address" value={call.address} />
       <Member name="Instance">
@@ -284,7 +284,7 @@ function AdminAction({ record }: { record: AuditAdminView }) {
         <Member name="Time">
           <ExactTime time={record.time} />
         </Member>
-        <SearchedMember filter="actor" value={record.actor} />
+        <ActorMember actor={record.actor} />
         <SearchedMember filter="address" value={record.address} />
         <SearchedMember filter="action" value={record.action} />
         <Member name="Target">
@@ -323,6 +323,17 @@ function SearchedMember({ filter, value }: { filter: FilterName; value: string |
   return (
     <Member name={FILTERS[filter].label}>
       <Filterable name={filter} value={value} />
+    </Member>
+  );
+}
+
+function ActorMember({ actor: { type, id, name } }: { actor: ActorView }) {
+  return (
+    <Member name={FILTERS.actor.label}>
+      <ClippedText text={name} label="the name" /> ({type})
+      <div>
+        <Filterable name="actor" value={id} />
+      </div>
     </Member>
   );
 }

@@ -89,7 +89,7 @@ function Cells({ record, keyName }: Pick<RowProps, 'record' | 'keyName'>) {
       return (
         <>
           <TextCell
-            text={record.actor ?? keyName ?? record.key_id ?? '–'}
+            text={record.actor?.name ?? keyName ?? record.key_id ?? '–'}
             title={describeKey(record, keyName)}
           >
             {record.via !== null && (
@@ -112,7 +112,7 @@ function Cells({ record, keyName }: Pick<RowProps, 'record' | 'keyName'>) {
     case 'admin':
       return (
         <>
-          <TextCell text={record.actor} />
+          <TextCell text={record.actor.name} />
           <TextCell text={record.target} />
           <TextCell text={record.action} />
           <Table.Td>

@@ -1,5 +1,6 @@
 /** Describes the admin API for the OpenAPI document, from its table of routes. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { includesRole } from '@erp-proxy/contract';
 import { problem } from '@erp-proxy/contract/admin';
 import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
@@ -8,7 +9,11 @@ import { refer, renderParameters } from '../schema-registry.ts';
 import { ANSWER_HEADERS, CALL_PARAMETERS, type DescribedAnswer, describeErrors } from './calls.ts';
 
 export const ADMIN_SECURITY = {
-  adminToken: { type: 'http', scheme: 'bearer', description: 'The setting `admin.token`.' },
+  adminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The setting `admin.token`, or a personal token of an operator.',
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -20,8 +25,8 @@ export const ADMIN_SECURITY = {
 
 const PROBLEMS = {
   400: 'The request is invalid; `faults` lists each fault and its place.',
-  401: 'There is neither the admin token nor a valid session.',
-  403: 'A session may make changes only from pages of the proxy itself.',
+  401: 'There is neither a valid token nor a valid session.',
+  403: 'The role of the caller is too low, or a session makes a change from a page of another server.',
   404: 'The object does not exist, or the admin API is off.',
   409: 'The change conflicts with the present state; `detail` gives the reason.',
   412: 'The object does not have the version of `if-match` any more.',
@@ -49,6 +54,7 @@ function describeRoute(route: AdminRoute): object {
   return {
     operationId: route.id,
     summary: route.summary,
+    ...(route.isOpen ? {} : { description: `Needs the role \`${route.role}\`.` }),
     tags: ['admin'],
     security: route.isOpen ? [] : [{ adminToken: [] }, { session: [] }],
     parameters: [
@@ -113,7 +119,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
   return [
     400,
     ...(route.isOpen && !route.body ? [] : ([401, 429] as const)),
-    ...(isChange ? ([403] as const) : []),
+    ...(isChange || !includesRole('viewer', route.role) ? ([403] as const) : []),
     ...(route.body ? ([413, 415] as const) : []),
     ...(route.problems ?? []),
     // The answer while the admin API is off.

@@ -87,6 +87,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       DROP TABLE statistics;
       DROP TABLE subscriptions;
       DROP TABLE deliveries;
+      DROP TABLE operator_tokens;
       DELETE FROM erp_proxy_migrations WHERE version > 4`);
   }
 

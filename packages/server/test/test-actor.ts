@@ -1,0 +1,11 @@
+/** For tests: the administrator who uses the admin service without a request. */
+import type { Actor } from '../src/admin/admin.ts';
+
+export const TEST_ACTOR: Actor = {
+  type: 'command',
+  id: 'cli:test@host',
+  name: 'test@host',
+  role: 'admin',
+  address: null,
+  requestId: null,
+};
