@@ -28,6 +28,9 @@ export interface ScriptedProvider {
   asked: URLSearchParams[];
   /** The refresh tokens that are accepted. Each is accepted once. */
   refreshTokens: Set<string>;
+  issuesRefreshTokens: boolean;
+  /** The refresh tokens that were revoked. */
+  revoked: string[];
   /** Replaces the answer to requests for tokens. */
   answer: (() => { status: number; body: object }) | null;
   /** True: the provider breaks every connection. */
@@ -50,6 +53,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
         issuer: provider.url,
         authorization_endpoint: `${provider.url}/authorize`,
         token_endpoint: `${provider.url}/token`,
+        revocation_endpoint: `${provider.url}/revoke`,
         jwks_uri: `${provider.url}/jwks`,
         token_endpoint_auth_methods_supported: ['client_secret_post'],
         code_challenge_methods_supported: ['S256'],
@@ -59,6 +63,10 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     if (path === '/userinfo') return answer(provider.userInfo);
     if (path === '/jwks') return answer({ keys: [provider.key.jwk] });
     const parameters = new URLSearchParams(await text(request));
+    if (path === '/revoke') {
+      provider.revoked.push(parameters.get('token') ?? '');
+      return answer({});
+    }
     provider.asked.push(parameters);
     if (provider.answer !== null) {
       const { status, body } = provider.answer();
@@ -71,7 +79,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     // As the code, tests give the nonce of the sign-in.
     if (refreshToken === null) nonce = parameters.get('code') ?? '';
     const next = `refresh-${provider.asked.length}`;
-    provider.refreshTokens.add(next);
+    if (provider.issuesRefreshTokens) provider.refreshTokens.add(next);
     const now = provider.now();
     const claims = {
       iss: provider.url,
@@ -85,7 +93,12 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       ...provider.claims,
     };
     const idToken = signToken(provider.key, claims, { typ: 'JWT' });
-    return answer({ access_token: 'access', token_type: 'Bearer', id_token: idToken, refresh_token: next });
+    return answer({
+      access_token: 'access',
+      token_type: 'Bearer',
+      id_token: idToken,
+      ...(provider.issuesRefreshTokens ? { refresh_token: next } : {}),
+    });
   });
   const port = await listenOnFreePort(server);
   closeAfterTest({
@@ -102,6 +115,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     userInfo: {},
     asked: [],
     refreshTokens: new Set(),
+    issuesRefreshTokens: true,
+    revoked: [],
     answer: null,
     isAway: false,
     now: () => Math.floor(Date.now() / 1000),
