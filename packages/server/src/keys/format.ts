@@ -1,7 +1,7 @@
 /**
  * Generates and parses the text of a client key, `ep_<id>_<secret><check>`, and of a personal token of an operator,
- * which begins with `ept_`. The checksum only saves lookups in the store for mistyped keys: a well-formed key need not be
- * valid.
+ * which begins with `ept_`. The checksum only saves lookups in the store for mistyped keys: a well-formed key need not
+ * be valid.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Stores the time of the last use of a key or a token, in the background and at most once a minute for each key. A call neither
- * waits for this write nor fails because of it. Does not know whether a key is valid.
+ * Stores the time of the last use of a key or a token, in the background and at most once a minute for each. A call
+ * neither waits for this write nor fails because of it. Does not know whether a key is valid.
  */
 
 import { atMost, createBatchedWrites } from '@erp-proxy/async/tasks';

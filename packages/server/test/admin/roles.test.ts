@@ -1,4 +1,4 @@
-/** Every route of the admin API, asked with every role. The routes come from the table, so a new one is asked as well. */
+/** Every route of the admin API, asked with every role. The routes come from the table of the server. */
 import { includesRole, ROLES, type Role } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
