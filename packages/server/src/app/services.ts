@@ -14,6 +14,7 @@ import {
   createSecretResealDescriber,
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
+import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
@@ -212,6 +213,10 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     explainReceiver: (origin) => (isServing ? (egress.check(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),
+    readTokenUses:
+      settings.operators.issuer === null
+        ? null
+        : createTokenUses({ audit, clock, nowMs: () => performance.now() }),
     status: async () => ({
       version,
       started_at: new Date(startedAt).toISOString(),
