@@ -18,7 +18,7 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
+import { checkSession, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
@@ -54,7 +54,7 @@ export function Frame() {
             <Text size="sm" mb="sm">
               Sign in again to continue. The page keeps what you have typed.
             </Text>
-            <SignInForm />
+            <SignInForm keepsPage />
           </Modal>
         </Shell>
       );
@@ -83,6 +83,7 @@ function Shell({ children }: { children: ReactNode }) {
             <Text fw={650}>erp-proxy</Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <Holder />
             <ColorSchemeButton />
             <SignOutButton onError={setFailure} />
           </Group>
@@ -132,6 +133,23 @@ function Shell({ children }: { children: ReactNode }) {
         {children}
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** Who is signed in, if the proxy knows a person. */
+function Holder() {
+  const holder = readHolder();
+  if (holder?.actor.type !== 'person') return null;
+  const { actor, role } = holder;
+  return (
+    <Tooltip label={`${actor.id}: ${role}`}>
+      <Text size="sm" truncate maw={{ base: 110, sm: 260 }}>
+        {actor.name}
+        <Text span c="dimmed" visibleFrom="sm">
+          {` · ${role}`}
+        </Text>
+      </Text>
+    </Tooltip>
   );
 }
 

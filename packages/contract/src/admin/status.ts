@@ -99,6 +99,7 @@ export const sessionView = named(
     expires_at: time.nullable().describe('When it ends; null: not by itself.'),
   }),
 );
+export type SessionView = z.infer<typeof sessionView>;
 
 export const signInView = named(
   'SignIn',
@@ -107,6 +108,7 @@ export const signInView = named(
     provider: z.string().nullable().describe('Name of the identity provider that signs in; null: none.'),
   }),
 );
+export type SignInView = z.infer<typeof signInView>;
 
 const invalidMember = z.object({
   path: z.string().describe('Such as `policy.models["res.*"][0]`; empty for the input as a whole.'),
