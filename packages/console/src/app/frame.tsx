@@ -18,14 +18,15 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
+import { checkSession, mayAs, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { hasUnsavedInput } from '../parts/unsaved-input.ts';
+import { RolePage } from './error-pages.tsx';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
-import { PAGES } from './pages.ts';
+import { findNeededRole, PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
 
@@ -44,7 +45,7 @@ export function Frame() {
     default:
       return (
         <Shell>
-          <Outlet />
+          <Page />
           <Modal
             opened={session.state === 'ended'}
             onClose={() => undefined}
@@ -59,6 +60,13 @@ export function Frame() {
         </Shell>
       );
   }
+}
+
+/** The page of the address, if the role of who is signed in may use it. */
+function Page() {
+  const { pathname } = useLocation();
+  const role = findNeededRole(pathname);
+  return mayAs(role) ? <Outlet /> : <RolePage needs={role} />;
 }
 
 function Shell({ children }: { children: ReactNode }) {
@@ -96,7 +104,7 @@ function Shell({ children }: { children: ReactNode }) {
           component={ScrollArea}
           renderRoot={(props) => <nav {...props} aria-label="Pages" />}
         >
-          {PAGES.map(({ path, label, icon: name }) => (
+          {PAGES.filter(({ path }) => mayAs(findNeededRole(path))).map(({ path, label, icon: name }) => (
             <NavLink
               key={path}
               label={label}
@@ -109,6 +117,7 @@ function Shell({ children }: { children: ReactNode }) {
         </AppShell.Section>
         <AppShell.Section>
           <NavLink
+            display={mayAs(findNeededRole('/start')) ? undefined : 'none'}
             label="Start"
             leftSection={<Icon name="check" />}
             active={pathname === '/start'}
