@@ -112,7 +112,7 @@ test('a decision is made once, and is one action in the audit', async () => {
   for (const { status, json } of clicks) expect([status, json.state]).toEqual([200, 'approved']);
   expect(new Set(clicks.map(({ json }) => json.expires_at)).size).toBe(1);
   expect((await post(`/approvals/${first}/refuse`, { reason: 'too late' })).json.detail).toMatch(
-    /^It is approved by token, so that .* cannot be decided/,
+    /^It is approved by admin\.token, so that .* cannot be decided/,
   );
   const decisions = await Promise.all([
     post(`/approvals/${second}/refuse`, { reason: 'Cancel it instead.' }),
