@@ -189,7 +189,7 @@ export const SETTINGS = {
     default: null,
     secret: true,
     description:
-      'Bearer token of the admin API (`/admin/v1`). If empty, the admin API is off, and keys are managed with the commands on this machine.',
+      'Bearer token of the admin API (`/admin/v1`). If it and `operators.issuer` are empty, the admin API is off, and keys are managed with the commands on this machine.',
   }),
   'operators.issuer': define({
     kind: optional(text('an https URL without user, query and fragment', isIssuerUrl)),
@@ -249,7 +249,7 @@ export const SETTINGS = {
     kind: boolean(),
     default: true,
     description:
-      'Serves the console, a web page at `/` for administrators, who sign in with `admin.token` or a link of `erp-proxy console`.',
+      'Serves the console, a web page at `/` for administrators, who sign in by the provider of `operators.issuer`, with `admin.token` or a link of `erp-proxy console`.',
   }),
   'audit.retentionDays': define({
     kind: integer(0, 3650, 'days'),

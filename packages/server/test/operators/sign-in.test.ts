@@ -196,6 +196,18 @@ test('refuses a provider whose configuration names another issuer', async () => 
   expect(headers.location).toMatch(/problem=(away|failed)$/);
 });
 
+test('reaches a provider with a private address only if that is allowed, and no other server with it', async () => {
+  const other = await startScriptedProvider();
+  const AWAY = `${PUBLIC_URL}/sign-in?problem=away`;
+  const { browser: forbidden, provider: unasked } = await start({ settings: { 'operators.allowPrivate': 'false' } });
+  expect((await forbidden.ask('/admin/v1/session/start')).headers.location).toBe(AWAY);
+  expect(unasked.asked).toEqual([]);
+  const { browser, provider } = await start();
+  provider.metadata = { token_endpoint: `${other.url}/token` };
+  expect(await browser.signIn()).toBe(AWAY);
+  expect(other.asked).toEqual([]);
+});
+
 const now = () => Math.floor(Date.now() / 1000);
 
 test.each([
