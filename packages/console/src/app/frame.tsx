@@ -88,7 +88,9 @@ function Shell({ children }: { children: ReactNode }) {
           <Group gap="sm" wrap="nowrap">
             <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
             <img src={icon} width={26} height={26} alt="" />
-            <Text fw={650}>erp-proxy</Text>
+            <Text fw={650} style={{ whiteSpace: 'nowrap' }}>
+              erp-proxy
+            </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Holder />
@@ -152,7 +154,7 @@ function Holder() {
   const { actor, role } = holder;
   return (
     <Tooltip label={`${actor.id}: ${role}`}>
-      <Text size="sm" truncate maw={{ base: 110, sm: 260 }}>
+      <Text size="sm" truncate maw={{ base: 72, sm: 260 }}>
         {actor.name}
         <Text span c="dimmed" visibleFrom="sm">
           {` · ${role}`}

@@ -1,5 +1,5 @@
 import type { SignInView } from '@erp-proxy/contract';
-import { Alert, Button, Divider, PasswordInput, Stack, Text } from '@mantine/core';
+import { Alert, Button, Code, Divider, PasswordInput, Stack, Text } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
 import { fetchWays, locateSignIn, resumeSession, signIn } from '../api/session.ts';
 
@@ -24,6 +24,12 @@ export function SignInForm({ keepsPage = false }: { keepsPage?: boolean }) {
       {ways?.provider != null && <ProviderButton name={ways.provider} keepsPage={keepsPage} />}
       {ways?.provider != null && ways.token && <Divider label="or" />}
       {ways?.token && <TokenForm onFailure={setFailure} isSecond={ways.provider !== null} />}
+      {ways?.token && !keepsPage && (
+        <Text size="sm" c="dimmed">
+          Without the token at hand: <Code>npx erp-proxy console</Code> on the proxy’s machine prints a link
+          that signs you in once.
+        </Text>
+      )}
     </Stack>
   );
 }

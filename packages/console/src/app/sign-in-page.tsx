@@ -12,10 +12,6 @@ export function SignInPage() {
     <Card title="Sign in">
       {failure !== null && <Alert color="orange">{failure}</Alert>}
       <SignInForm />
-      <Text size="sm" c="dimmed">
-        Without the token at hand: <Code>npx erp-proxy console</Code> on the proxy’s machine prints a link
-        that signs you in once.
-      </Text>
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Recent uses of `admin.token`, from the audit. They are looked up at intervals, because the audit is searched record by
- * record.
+ * Recent uses of `admin.token`, from the audit. They are looked up at intervals, because the audit is searched record
+ * by record.
  */
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import type { AuditAdminView } from '@erp-proxy/contract';

@@ -146,7 +146,6 @@ export async function createApp({
   const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
     services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
-  const operators = await openOperators(provider, settings, services, { clock, nowMs, logger });
   const tracing = await startTracing(settings.otel, services, { version, clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
@@ -154,6 +153,7 @@ export async function createApp({
     onError: (error) => logger.error('calls per month', { err: describeError(error) }),
   });
   const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
+  const operators = await openOperators(provider, settings, services, replicas, { clock, nowMs, logger });
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -404,6 +404,7 @@ async function openOperators(
   provider: OperatorProvider | null,
   settings: Settings,
   { egress, keys, store }: Services,
+  replicas: Replicas | null,
   { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<Operators | null> {
   const { publicUrl } = settings.http;
@@ -415,6 +416,7 @@ async function openOperators(
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSeals(settings, keys, 'sessions of operators'),
     store,
+    idempotency: replicas?.idempotency ?? store.idempotency,
     claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
     clock,
     nowMs,

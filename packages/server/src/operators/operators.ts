@@ -77,7 +77,9 @@ export interface OperatorsOptions {
   /** Address to which the provider sends the browser back. */
   redirectUri: string;
   vault: Vault;
-  store: Parameters<typeof createDeniedSubjects>[0] & { idempotency: IdempotencyStore };
+  store: Parameters<typeof createDeniedSubjects>[0];
+  /** Passes what the provider has answered to other processes. */
+  idempotency: IdempotencyStore;
   /** True for the first claim of this name, over all processes that share the store. */
   claimOnce: (name: string, ttlMs: number) => Promise<boolean>;
   /** Milliseconds since 1970. */
@@ -90,8 +92,19 @@ export interface OperatorsOptions {
 }
 
 export function createOperators(options: OperatorsOptions): Operators {
-  const { settings, provider, redirectUri, vault, store, claimOnce, clock, nowMs, onError, onRefused } =
-    options;
+  const {
+    settings,
+    provider,
+    redirectUri,
+    vault,
+    store,
+    idempotency,
+    claimOnce,
+    clock,
+    nowMs,
+    onError,
+    onRefused,
+  } = options;
   const denied = createDeniedSubjects(store);
   const renewals = new SingleFlight<string | null>();
   const sessionSeal = `session of an operator v1 ${settings.version}`;
@@ -167,7 +180,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const attempt = randomUUID();
     const beganAt = nowMs();
     for (;;) {
-      const row = await store.idempotency.claim({
+      const row = await idempotency.claim({
         id,
         client: session.id,
         fingerprint: 'operator session',
@@ -193,14 +206,14 @@ export function createOperators(options: OperatorsOptions): Operators {
       value = isSame ? (startSession({ ...person, refreshToken }, session)?.value ?? null) : null;
     } catch (error) {
       if (!(error instanceof ProviderError) || error.fault === 'away') {
-        await store.idempotency.release(id, attempt);
+        await idempotency.release(id, attempt);
         throw error;
       }
       onRefused({ fault: 'failed', detail: error.message, id: session.id });
       value = null;
     }
     // If this fails, the new cookie still goes to the person: the provider may not accept the earlier token again.
-    await store.idempotency.complete(id, attempt, Buffer.from(value ?? ''), KEPT_MS).catch(onError);
+    await idempotency.complete(id, attempt, Buffer.from(value ?? ''), KEPT_MS).catch(onError);
     return value;
   }
 

@@ -1,5 +1,6 @@
 /**
- * Parses the settings of the group `operators`, and reports all errors at once, each with the name of its setting. Pure.
+ * Parses the settings of the group `operators`, and reports all errors at once, each with the name of its setting.
+ * Pure.
  */
 import { hash } from 'node:crypto';
 import { ROLES, type Role } from '@erp-proxy/contract';

@@ -1,6 +1,6 @@
 /**
- * Speaks OpenID Connect with the identity provider of operators. All requests go through the egress guard. Knows neither
- * sessions nor roles.
+ * Speaks OpenID Connect with the identity provider of operators. All requests go through the egress guard. Knows
+ * neither sessions nor roles.
  */
 import { SingleFlight } from '@erp-proxy/async/tasks';
 import { cutText } from '@erp-proxy/contract';

@@ -199,7 +199,9 @@ test('refuses a provider whose configuration names another issuer', async () => 
 test('reaches a provider with a private address only if that is allowed, and no other server with it', async () => {
   const other = await startScriptedProvider();
   const AWAY = `${PUBLIC_URL}/sign-in?problem=away`;
-  const { browser: forbidden, provider: unasked } = await start({ settings: { 'operators.allowPrivate': 'false' } });
+  const { browser: forbidden, provider: unasked } = await start({
+    settings: { 'operators.allowPrivate': 'false' },
+  });
   expect((await forbidden.ask('/admin/v1/session/start')).headers.location).toBe(AWAY);
   expect(unasked.asked).toEqual([]);
   const { browser, provider } = await start();
