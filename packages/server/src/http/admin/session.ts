@@ -48,9 +48,13 @@ export function printSessionCookie(value: string, { isSecure, isHostShared }: Co
   return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs: LIFE_MS, sameSite: 'Strict', isSecure });
 }
 
-export function printEndOfSession({ isSecure, isHostShared }: CookieScope): string {
-  const path = isHostShared ? null : '/';
-  return printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure });
+/** The `set-cookie` values that end a session. */
+export function printEndOfSession({ isSecure, isHostShared }: CookieScope): string[] {
+  // A session can be older than `http.publicUrl` with a path. Its cookie has `Path=/`, and other servers get it too.
+  const paths = isHostShared ? [null, '/'] : ['/'];
+  return paths.map((path) =>
+    printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure }),
+  );
 }
 
 export interface Cookie {
