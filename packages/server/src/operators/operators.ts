@@ -26,6 +26,8 @@ const POLL_MS = 200;
 /** Browsers keep cookies of up to 4096 bytes, with their name and attributes. */
 const VALUE_LENGTH_MAX = 3900;
 
+const NO_RULE = 'no rule of operators.rules matches';
+
 /** A session, as its cookie has it. Times are in milliseconds since 1970. */
 export interface OperatorSession extends Grant {
   /** `<name of the provider>/<subject>` */
@@ -167,7 +169,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
     const started = startSession(person, { session: randomUUID(), endsAt: clock() + LIFE_MS });
-    if (started === null) return fail('no_role', 'no rule of operators.rules matches', id);
+    if (started === null) return fail('no_role', NO_RULE, id);
     return { ...started, returnTo: signIn.returnTo };
   }
 
@@ -203,7 +205,12 @@ export function createOperators(options: OperatorsOptions): Operators {
       const isSame = `${settings.name}/${person.subject}` === session.id;
       // Providers that do not replace the refresh token send none.
       const refreshToken = person.refreshToken ?? session.refreshToken;
-      value = isSame ? (startSession({ ...person, refreshToken }, session)?.value ?? null) : null;
+      const renewed = isSame ? startSession({ ...person, refreshToken }, session) : null;
+      if (renewed === null) {
+        const detail = isSame ? NO_RULE : 'the provider answered for somebody else';
+        onRefused({ fault: 'no_role', detail, id: session.id });
+      }
+      value = renewed?.value ?? null;
     } catch (error) {
       if (!(error instanceof ProviderError) || error.fault === 'away') {
         await idempotency.release(id, attempt);

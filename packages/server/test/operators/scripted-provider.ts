@@ -29,6 +29,8 @@ export interface ScriptedProvider {
   /** The refresh tokens that are accepted. Each is accepted once. */
   refreshTokens: Set<string>;
   issuesRefreshTokens: boolean;
+  /** The end of each refresh token. */
+  padding: string;
   /** The refresh tokens that were revoked. */
   revoked: string[];
   /** Replaces the answer to requests for tokens. */
@@ -78,7 +80,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     }
     // As the code, tests give the nonce of the sign-in.
     if (refreshToken === null) nonce = parameters.get('code') ?? '';
-    const next = `refresh-${provider.asked.length}`;
+    const next = `refresh-${provider.asked.length}${provider.padding}`;
     if (provider.issuesRefreshTokens) provider.refreshTokens.add(next);
     const now = provider.now();
     const claims = {
@@ -116,6 +118,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     asked: [],
     refreshTokens: new Set(),
     issuesRefreshTokens: true,
+    padding: '',
     revoked: [],
     answer: null,
     isAway: false,

@@ -90,6 +90,18 @@ test('ends a session after an hour if the provider issues no refresh token', asy
   expect((await browser.session()).status).toBe(401);
 });
 
+test('a refresh token that is too long for a cookie is left out, which the log says', async () => {
+  const { provider, browser, passMinutes, proxy } = await signIn();
+  provider.padding = 'x'.repeat(4000);
+  await browser.signIn();
+  expect(`ep_session=${browser.cookies.get('ep_session')}`.length).toBeLessThan(1000);
+  expect(JSON.stringify(proxy.log)).toContain('too long for a cookie');
+  passMinutes(59);
+  expect((await browser.session()).status).toBe(200);
+  passMinutes(2);
+  expect((await browser.session()).status).toBe(401);
+});
+
 test('while the provider is away, sessions go on for their hour, and none begins', async () => {
   const { provider, proxy, browser, passMinutes } = await signIn();
   provider.isAway = true;
