@@ -20,6 +20,8 @@ export interface ConsoleOptions extends Pick<ProxyOptions, 'clock' | 'settings'>
   /** False: opens the console without a session. */
   isSignedIn?: boolean;
   sandbox?: SandboxOptions;
+  /** False: the proxy has no admin token. */
+  hasToken?: boolean;
   /** False: the proxy has no master key. */
   hasMasterKey?: boolean;
 }
@@ -49,6 +51,7 @@ export async function openConsole({
   colorScheme = 'light',
   isSignedIn = true,
   sandbox: sandboxOptions = {},
+  hasToken = true,
   hasMasterKey = true,
   settings = {},
   ...options
@@ -59,7 +62,7 @@ export async function openConsole({
       ...options,
       allow: [new URL(sandbox.url).host],
       settings: {
-        'admin.token': ADMIN_TOKEN,
+        ...(hasToken ? { 'admin.token': ADMIN_TOKEN } : {}),
         'console.enabled': 'true',
         ...(hasMasterKey ? { 'vault.masterKey': MASTER_KEY } : {}),
         'upstream.protocol': 'auto',

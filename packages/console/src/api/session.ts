@@ -2,7 +2,13 @@
  * The session of the administrator, and the requests that wait for a new one. `renewSession` opens the sign-in form
  * above the page, and resolves when the person has signed in. Knows no component.
  */
-import type { Problem } from '@erp-proxy/contract';
+import {
+  includesRole,
+  type Problem,
+  type Role,
+  type SessionView,
+  type SignInView,
+} from '@erp-proxy/contract';
 import { ROOT } from './root.ts';
 
 export type SessionState =
@@ -19,11 +25,22 @@ export type SessionState =
 const SESSION_URL = `${ROOT}admin/v1/session`;
 
 let current: SessionState = { state: 'unknown' };
+let holder: SessionView | null = null;
 let waiting: PromiseWithResolvers<void> | null = null;
 const listeners = new Set<() => void>();
 
 export function readSession(): SessionState {
   return current;
+}
+
+/** Who is signed in, as the proxy last said; null before that. */
+export function readHolder(): SessionView | null {
+  return holder;
+}
+
+/** True if the role of who is signed in includes this role. */
+export function mayAs(role: Role): boolean {
+  return holder === null || includesRole(holder.role, role);
 }
 
 /** Calls `listener` after each change. Returns a function that stops this. */
@@ -40,9 +57,29 @@ export async function checkSession(): Promise<void> {
   } catch {
     return change({ state: 'unavailable', reason: 'The proxy does not answer. Is it running?' });
   }
-  if (response.ok) change({ state: 'open' });
+  if (response.ok) await open(response);
   else if (response.status === 401) change({ state: 'closed' });
   else change({ state: 'unavailable', reason: await readDetail(response) });
+}
+
+/** Sends the waiting requests if there is a session again, because the person has signed in on another page. */
+export async function resumeSession(): Promise<void> {
+  const response = await fetch(SESSION_URL).catch(() => null);
+  if (response?.ok) await open(response);
+}
+
+/** Returns how a session can be started. */
+export async function fetchWays(): Promise<SignInView> {
+  const response = await fetch(`${SESSION_URL}/ways`);
+  if (!response.ok) throw new Error(await readDetail(response));
+  return (await response.json()) as SignInView;
+}
+
+/** The address at which a browser signs in by the identity provider. It then comes back to this page. */
+export function locateSignIn({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
+  const path = pathname.startsWith(ROOT) ? pathname.slice(ROOT.length - 1) : '/';
+  const returnTo = path === '/sign-in' ? '/' : path + search;
+  return `${SESSION_URL}/start?${new URLSearchParams({ return_to: returnTo })}`;
 }
 
 /** Rejects with an Error whose message is shown to the person. */
@@ -53,6 +90,11 @@ export async function signIn(credentials: { token: string } | { code: string }):
     body: JSON.stringify(credentials),
   });
   if (!response.ok) throw new Error(await readDetail(response));
+  await open(response);
+}
+
+async function open(response: Response): Promise<void> {
+  holder = (await response.json()) as SessionView;
   waiting?.resolve();
   waiting = null;
   change({ state: 'open' });

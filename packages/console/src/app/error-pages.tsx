@@ -1,5 +1,7 @@
+import type { Role } from '@erp-proxy/contract';
 import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { readHolder } from '../api/session.ts';
 
 /** Shown instead of a page that could not be loaded or rendered. */
 export function FailedPage({ error, reset }: ErrorComponentProps) {
@@ -14,6 +16,21 @@ export function FailedPage({ error, reset }: ErrorComponentProps) {
       <Button variant="subtle" onClick={reset}>
         Try again without loading
       </Button>
+    </Stack>
+  );
+}
+
+/** Shown to a person whose role is too low for the page to which a link has led. */
+export function RolePage({ needs }: { needs: Role }) {
+  return (
+    <Stack gap="xs">
+      <Title order={1} size="h2">
+        Not with your role
+      </Title>
+      <Text>
+        This page needs the role {needs}; you have the role {readHolder()?.role}. Ask an administrator of the
+        proxy.
+      </Text>
     </Stack>
   );
 }

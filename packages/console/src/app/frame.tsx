@@ -18,14 +18,15 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, readSession, signOut, watchSession } from '../api/session.ts';
+import { checkSession, mayAs, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { hasUnsavedInput } from '../parts/unsaved-input.ts';
+import { RolePage } from './error-pages.tsx';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
-import { PAGES } from './pages.ts';
+import { findNeededRole, PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
 
@@ -44,7 +45,7 @@ export function Frame() {
     default:
       return (
         <Shell>
-          <Outlet />
+          <Page />
           <Modal
             opened={session.state === 'ended'}
             onClose={() => undefined}
@@ -54,11 +55,18 @@ export function Frame() {
             <Text size="sm" mb="sm">
               Sign in again to continue. The page keeps what you have typed.
             </Text>
-            <SignInForm />
+            <SignInForm keepsPage />
           </Modal>
         </Shell>
       );
   }
+}
+
+/** The page of the address, if the role of who is signed in may use it. */
+function Page() {
+  const { pathname } = useLocation();
+  const role = findNeededRole(pathname);
+  return mayAs(role) ? <Outlet /> : <RolePage needs={role} />;
 }
 
 function Shell({ children }: { children: ReactNode }) {
@@ -80,9 +88,12 @@ function Shell({ children }: { children: ReactNode }) {
           <Group gap="sm" wrap="nowrap">
             <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
             <img src={icon} width={26} height={26} alt="" />
-            <Text fw={650}>erp-proxy</Text>
+            <Text fw={650} style={{ whiteSpace: 'nowrap' }}>
+              erp-proxy
+            </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <Holder />
             <ColorSchemeButton />
             <SignOutButton onError={setFailure} />
           </Group>
@@ -95,7 +106,7 @@ function Shell({ children }: { children: ReactNode }) {
           component={ScrollArea}
           renderRoot={(props) => <nav {...props} aria-label="Pages" />}
         >
-          {PAGES.map(({ path, label, icon: name }) => (
+          {PAGES.filter(({ path }) => mayAs(findNeededRole(path))).map(({ path, label, icon: name }) => (
             <NavLink
               key={path}
               label={label}
@@ -108,6 +119,7 @@ function Shell({ children }: { children: ReactNode }) {
         </AppShell.Section>
         <AppShell.Section>
           <NavLink
+            display={mayAs(findNeededRole('/start')) ? undefined : 'none'}
             label="Start"
             leftSection={<Icon name="check" />}
             active={pathname === '/start'}
@@ -132,6 +144,23 @@ function Shell({ children }: { children: ReactNode }) {
         {children}
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** Who is signed in, if the proxy knows a person. */
+function Holder() {
+  const holder = readHolder();
+  if (holder?.actor.type !== 'person') return null;
+  const { actor, role } = holder;
+  return (
+    <Tooltip label={`${actor.id}: ${role}`}>
+      <Text size="sm" truncate maw={{ base: 72, sm: 260 }}>
+        {actor.name}
+        <Text span c="dimmed" visibleFrom="sm">
+          {` · ${role}`}
+        </Text>
+      </Text>
+    </Tooltip>
   );
 }
 

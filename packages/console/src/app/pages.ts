@@ -1,4 +1,5 @@
 /** The pages in the navigation, in their order. */
+import type { Role } from '@erp-proxy/contract';
 import type { IconName } from '../parts/icon.tsx';
 
 export const PAGES = [
@@ -10,3 +11,17 @@ export const PAGES = [
   { path: '/subscriptions', label: 'Subscriptions', icon: 'webhook' },
   { path: '/approvals', label: 'Approvals', icon: 'approval' },
 ] as const satisfies readonly { path: string; label: string; icon: IconName }[];
+
+/** The roles that pages need whose only purpose is to make calls or changes. */
+const ROLES: readonly { path: string; role: Role }[] = [
+  { path: '/playground', role: 'operator' },
+  { path: '/start', role: 'operator' },
+  { path: '/keys/new', role: 'operator' },
+  { path: '/instances/new', role: 'operator' },
+  { path: '/subscriptions/new', role: 'operator' },
+];
+
+/** The role that the page at this path needs; `viewer` is enough for most. */
+export function findNeededRole(path: string): Role {
+  return ROLES.find((page) => page.path === path)?.role ?? 'viewer';
+}

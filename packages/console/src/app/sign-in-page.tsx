@@ -7,15 +7,11 @@ import icon from './icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignInPage() {
-  const failure = useCodeOfLink();
+  const failure = useCodeOfLink() ?? explainProblem();
   return (
     <Card title="Sign in">
       {failure !== null && <Alert color="orange">{failure}</Alert>}
       <SignInForm />
-      <Text size="sm" c="dimmed">
-        Without the token at hand: <Code>npx erp-proxy console</Code> on the proxy’s machine prints a link
-        that signs you in once.
-      </Text>
     </Card>
   );
 }
@@ -25,8 +21,8 @@ export function UnavailablePage({ reason }: { reason: string }) {
     <Card title="The console is not available">
       <Text>{reason}</Text>
       <Text size="sm" c="dimmed">
-        The console needs the setting <Code>admin.token</Code> (<Code>ERP_PROXY_ADMIN_TOKEN</Code>). Set it,
-        and restart the proxy.
+        The console needs the setting <Code>admin.token</Code> (<Code>ERP_PROXY_ADMIN_TOKEN</Code>), or an
+        identity provider for operators. Set one of them, and restart the proxy.
       </Text>
     </Card>
   );
@@ -48,6 +44,22 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
       </Paper>
     </Center>
   );
+}
+
+const PROBLEMS = new Map([
+  ['denied', 'The identity provider did not let you in, or you went back.'],
+  ['no_role', 'You have no role at this proxy. Ask its administrator for one.'],
+  [
+    'failed',
+    'The answer of the identity provider is not valid. Try again; the log of the proxy has the cause.',
+  ],
+  ['expired', 'This sign-in took too long, or was used before. Sign in again.'],
+  ['away', 'The identity provider does not answer. Try again later.'],
+]);
+
+/** Why signing in by the identity provider failed: the proxy names the cause in the address. */
+function explainProblem(): string | null {
+  return PROBLEMS.get(new URLSearchParams(location.search).get('problem') ?? '') ?? null;
 }
 
 /**

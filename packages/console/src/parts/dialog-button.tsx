@@ -1,7 +1,9 @@
+import type { Role } from '@erp-proxy/contract';
 import { Button, type ButtonProps, Group, Modal, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import type { AdminRequest } from '../api/send.ts';
+import { mayAs } from '../api/session.ts';
 import type { AdminMutation } from '../api/use-admin-mutation.ts';
 import { AsCode } from './as-code.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
@@ -18,6 +20,8 @@ interface DialogButtonProps extends ButtonProps {
   request: AdminRequest | null;
   /** The corresponding command. */
   command: string;
+  /** The role that may send the request; others do not see the button. Default: `operator`. */
+  needs?: Role;
   /** Inputs, or what will happen, and whether it can be undone. */
   children: ReactNode;
 }
@@ -31,6 +35,7 @@ export function DialogButton({
   mutation: { run, isPending, error, reset },
   request,
   command,
+  needs = 'operator',
   children,
   ...props
 }: DialogButtonProps) {
@@ -44,6 +49,7 @@ export function DialogButton({
     event.preventDefault();
     if (request !== null) run(request);
   };
+  if (!mayAs(needs)) return null;
   return (
     <>
       <Button variant="default" {...props} onClick={open}>

@@ -89,7 +89,7 @@ export interface AdminOperation {
 }
 
 export interface AdminAnswer {
-  status: 200 | 201 | 204;
+  status: 200 | 201 | 204 | 303;
   /** Schema of a JSON body. */
   schema?: z.ZodType;
   /** Media types of a body that is not JSON. With `schema`, callers can choose between JSON and these types. */

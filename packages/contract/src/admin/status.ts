@@ -99,6 +99,16 @@ export const sessionView = named(
     expires_at: time.nullable().describe('When it ends; null: not by itself.'),
   }),
 );
+export type SessionView = z.infer<typeof sessionView>;
+
+export const signInView = named(
+  'SignIn',
+  z.object({
+    token: z.boolean().describe('True if `admin.token` signs in.'),
+    provider: z.string().nullable().describe('Name of the identity provider that signs in; null: none.'),
+  }),
+);
+export type SignInView = z.infer<typeof signInView>;
 
 const invalidMember = z.object({
   path: z.string().describe('Such as `policy.models["res.*"][0]`; empty for the input as a whole.'),

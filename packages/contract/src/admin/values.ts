@@ -37,6 +37,7 @@ export const ATTENTION_KINDS = [
   'method_not_named',
   'reached_model_not_named',
   'credential_field_not_named',
+  'admin_token_used',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
@@ -50,6 +51,7 @@ export const ATTENTION_PARTS = [
   'approvals',
   'calls',
   'policies',
+  'admin_token',
 ] as const;
 
 /**

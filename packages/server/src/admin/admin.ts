@@ -33,6 +33,7 @@ import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
+import type { TokenUses } from './token-uses.ts';
 
 /** Who acts, and what they may do. */
 export interface Identity extends ActorView {
@@ -84,6 +85,8 @@ export interface AdminDeps {
   statistics: Pick<Statistics, 'query' | 'listCalled'>;
   /** Client keys that end soon, or have ended within a day. `isCut`: true if there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;
+  /** Recent uses of `admin.token`; null: it is the usual way in, because no operators are configured. */
+  readTokenUses: (() => Promise<TokenUses>) | null;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;

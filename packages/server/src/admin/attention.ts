@@ -44,6 +44,7 @@ export async function listAttention(deps: AdminDeps): Promise<AttentionView> {
     listApprovals(deps),
     listCalls(deps, now),
     listUnnamedMethods(deps, now),
+    listTokenUses(deps),
   ]);
   // While the store does not answer, the other parts are shown: the check `store` reports the cause.
   const failed = parts.find((part) => part.status === 'rejected');
@@ -240,6 +241,17 @@ async function listCalls({ statistics }: AdminDeps, now: number): Promise<Found>
     items.push({ kind: 'calls_refused', severity: 'warning', target: 'calls', text, since });
   }
   return { items, isCut: false };
+}
+
+/** While operators have names, the token is for emergencies. */
+async function listTokenUses({ readTokenUses }: AdminDeps): Promise<Found> {
+  const { uses, isCut } = (await readTokenUses?.()) ?? { uses: [], isCut: false };
+  const items = uses.map(({ time, address, action }): AttentionItem => {
+    const what = action === 'login.token' ? 'was sent' : 'signed somebody in';
+    const text = `it ${what} from ${address}. It names nobody: let people sign in, and give scripts personal tokens.`;
+    return { kind: 'admin_token_used', severity: 'warning', target: 'admin.token', text, since: time };
+  });
+  return { items, isCut };
 }
 
 interface Rows<Row, Place> {

@@ -44,6 +44,8 @@ import { checkIssuers, checkTraffic } from '../observe/health.ts';
 import { createLogger, describeError, type Logger, logEvents } from '../observe/log.ts';
 import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
 import type { MetricSources } from '../observe/source-metrics.ts';
+import { createOperators, type Operators } from '../operators/operators.ts';
+import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
 import {
   createSubscriptionWorker,
   type SubscriptionWorker,
@@ -55,7 +57,7 @@ import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
-import { openServices, type Services, type ServicesOptions } from './services.ts';
+import { openSeals, openServices, type Services, type ServicesOptions } from './services.ts';
 
 export interface AppOptions {
   settings: Settings;
@@ -121,6 +123,8 @@ export async function createApp({
   startSandbox = null,
 }: AppOptions): Promise<App> {
   const { issuers, errors } = parseIssuers(settings.auth);
+  const { provider, errors: operatorErrors } = parseOperators(settings.operators, settings.auth.issuers);
+  errors.push(...operatorErrors);
   if (errors.length > 0) throw new StartError(errors.join('\n'));
   const times = { ...WORKER_TIMES, ...subscriptionTimes };
   const services = await openServices({
@@ -149,6 +153,7 @@ export async function createApp({
     onError: (error) => logger.error('calls per month', { err: describeError(error) }),
   });
   const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
+  const operators = await openOperators(provider, settings, services, replicas, { clock, nowMs, logger });
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -249,6 +254,7 @@ export async function createApp({
     checkReadiness: services.check,
     admin: {
       token: settings.admin.token,
+      operators,
       adminFor: services.adminFor,
       keys,
       tokens: services.operatorTokens,
@@ -256,8 +262,7 @@ export async function createApp({
       slowdown: createSlowdown({ clock: nowMs }),
       clock,
       events,
-      // A new owner for each claim, so that a second claim of the same name fails.
-      claimOnce: (name, ttlMs) => store.leases.acquire(name, randomUUID(), ttlMs),
+      claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
       recordLogin: (login) => audit.recordLogin(login),
     },
     console: { ...settings.console, folder: consoleFolder },
@@ -344,6 +349,7 @@ export async function createApp({
       await idempotency.close();
       await replicas?.close();
       tokens?.close();
+      operators?.close();
       await months.close();
       await tracing?.close(Math.max(graceEndsMs - nowMs(), LAST_BYTES_MS));
       await services.close();
@@ -382,6 +388,41 @@ async function openTokens(
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
+}
+
+/** A new owner for each claim, so that a second claim of the same name fails. */
+function claimOnce(
+  { leases }: Pick<Services['store'], 'leases'>,
+  name: string,
+  ttlMs: number,
+): Promise<boolean> {
+  return leases.acquire(name, randomUUID(), ttlMs);
+}
+
+/** Null if no provider is configured; the library for OpenID Connect is not loaded then. */
+async function openOperators(
+  provider: OperatorProvider | null,
+  settings: Settings,
+  { egress, keys, store }: Services,
+  replicas: Replicas | null,
+  { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
+): Promise<Operators | null> {
+  const { publicUrl } = settings.http;
+  if (provider === null || publicUrl === null) return null;
+  const { createProvider } = await import('../operators/provider.ts');
+  return createOperators({
+    settings: provider,
+    provider: createProvider({ settings: provider, egress, nowMs }),
+    redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
+    vault: openSeals(settings, keys, 'sessions of operators'),
+    store,
+    idempotency: replicas?.idempotency ?? store.idempotency,
+    claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
+    clock,
+    nowMs,
+    onError: (error) => logger.warn('operators', { err: describeError(error) }),
+    onRefused: (refused) => logger.warn('operator not signed in', refused),
+  });
 }
 
 /** Null if traces are off; the SDK is not loaded then. */

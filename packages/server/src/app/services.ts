@@ -14,6 +14,7 @@ import {
   createSecretResealDescriber,
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
+import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
@@ -205,13 +206,17 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     subscriptions,
     deniedSubjects: store.deniedSubjects,
     operatorTokens,
-    issuers: parseIssuers(settings.auth).issuers.map(({ name }) => name),
+    issuers: listSubjectIssuers(settings),
     audit,
     statistics,
     readEndingKeys: async () => (await expiryNotices.readDue()) ?? { due: [], isCut: false },
     explainReceiver: (origin) => (isServing ? (egress.check(origin)?.detail ?? null) : null),
     clock,
     nowMs: () => performance.now(),
+    readTokenUses:
+      settings.operators.issuer === null
+        ? null
+        : createTokenUses({ audit, clock, nowMs: () => performance.now() }),
     status: async () => ({
       version,
       started_at: new Date(startedAt).toISOString(),
@@ -272,6 +277,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
 }
 
+/** Names of the providers whose subjects can be denied. */
+function listSubjectIssuers({ auth, operators }: Settings): string[] {
+  const names = parseIssuers(auth).issuers.map(({ name }) => name);
+  return [...new Set(operators.issuer === null ? names : [...names, operators.name])];
+}
+
 /** The state of an active key, for a draft of a policy, which no key has. */
 const NO_KEY = { revokedAt: null, expiresAt: null };
 
@@ -279,7 +290,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** Seals under the master key if there is one, otherwise under the secret of the keys. */
-function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
+export function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
   const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
   const seals = createVault({
     masterKey: vault.masterKey ?? ownKey,

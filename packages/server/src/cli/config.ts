@@ -3,6 +3,7 @@
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
+import { parseOperators } from '../operators/parse-operators.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
@@ -26,6 +27,7 @@ export const configCommands: readonly Command[] = [
         ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
         ...explainContradictions(settings),
         ...parseIssuers(settings.auth).errors,
+        ...parseOperators(settings.operators, settings.auth.issuers).errors,
       ];
       reportErrors(errors, input);
       return errors.length === 0 ? 0 : 2;

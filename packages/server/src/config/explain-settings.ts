@@ -11,12 +11,18 @@ export function explainContradictions({
   cache,
   http,
   idempotency,
+  operators,
   redis,
-}: Pick<Settings, 'auth' | 'cache' | 'http' | 'idempotency' | 'redis'>): string[] {
+}: Pick<Settings, 'auth' | 'cache' | 'http' | 'idempotency' | 'operators' | 'redis'>): string[] {
   const errors: string[] = [];
   if (auth.issuers.length > 0 && http.publicUrl === null) {
     errors.push(
       'auth.issuers is set, and http.publicUrl is empty: set it to the address under which callers reach the proxy.',
+    );
+  }
+  if (operators.issuer !== null && http.publicUrl === null) {
+    errors.push(
+      'operators.issuer is set, and http.publicUrl is empty: set it to the address under which browsers reach the proxy.',
     );
   }
   if (idempotency.store === 'redis' && redis.url === null) {

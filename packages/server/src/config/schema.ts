@@ -59,6 +59,12 @@ const isCollectorUrl = (text: string) => {
   return /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text);
 };
 
+const isIssuerUrl = (text: string) => {
+  const url = URL.parse(text);
+  return (
+    /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '' && !/[?#]/.test(text)
+  );
+};
 const isMasterKey = (text: string) => MASTER_KEY.test(text);
 
 export const SETTINGS = {
@@ -183,13 +189,67 @@ export const SETTINGS = {
     default: null,
     secret: true,
     description:
-      'Bearer token of the admin API (`/admin/v1`). If empty, the admin API is off, and keys are managed with the commands on this machine.',
+      'Bearer token of the admin API (`/admin/v1`). If it and `operators.issuer` are empty, the admin API is off, and keys are managed with the commands on this machine.',
+  }),
+  'operators.issuer': define({
+    kind: optional(text('an https URL without user, query and fragment', isIssuerUrl)),
+    default: null,
+    description:
+      'Identity provider by which operators sign in to the console with OpenID Connect, as in its configuration ([operators.md](operators.md)). Needs the settings `operators.clientId`, `operators.clientSecret`, `operators.rules` and `http.publicUrl`. If empty, only `admin.token` signs in.',
+  }),
+  'operators.name': define({
+    kind: text('1 to 32 lower-case letters, digits and "-", such as corp', (name) =>
+      /^[a-z0-9][a-z0-9-]{0,31}$/.test(name),
+    ),
+    default: 'sso',
+    description:
+      'Short name of this provider: the id of each operator begins with it, and the sign-in page shows it.',
+  }),
+  'operators.clientId': define({
+    kind: optional(text('a text', (id) => id.trim() !== '')),
+    default: null,
+    description: 'Client id under which the proxy is registered with the provider.',
+  }),
+  'operators.clientSecret': define({
+    kind: optional(text('a text', (secret) => secret !== '')),
+    default: null,
+    secret: true,
+    description: 'Secret of this client.',
+  }),
+  'operators.scopes': define({
+    kind: list('scopes', (scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
+    default: ['openid', 'profile', 'email'],
+    description:
+      'Scopes that the proxy asks for. Must have `openid`. Some providers issue a refresh token only with `offline_access`.',
+  }),
+  'operators.sessionMinutes': define({
+    kind: integer(5, 480, 'minutes'),
+    default: 60,
+    description:
+      'Number of minutes after which the provider is asked again whether the operator may go on, and in which role. If the provider has issued no refresh token, the session ends then.',
+  }),
+  'operators.rules': define({
+    kind: entries('rules, as docs/operators.md describes them'),
+    default: [],
+    description:
+      'Rules that give a role by the claims of the id token. The first that matches decides. An account that no rule matches cannot sign in.',
+  }),
+  'operators.allowPrivate': define({
+    kind: boolean(),
+    default: false,
+    description:
+      'True: the provider may have a private address or plain http. An entry in `egress.allow` would also allow calls to it.',
+  }),
+  'operators.certificates': define({
+    kind: optional(text('certificates in PEM', (pem) => pem.trim() !== '')),
+    default: null,
+    description: 'Certificates that replace the public ones for the provider.',
   }),
   'console.enabled': define({
     kind: boolean(),
     default: true,
     description:
-      'Serves the console, a web page at `/` for administrators, who sign in with `admin.token` or a link of `erp-proxy console`.',
+      'Serves the console, a web page at `/` for administrators, who sign in by the provider of `operators.issuer`, with `admin.token` or a link of `erp-proxy console`.',
   }),
   'audit.retentionDays': define({
     kind: integer(0, 3650, 'days'),

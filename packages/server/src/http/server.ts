@@ -46,7 +46,7 @@ export interface ServerDeps
   };
   /** Issuers of accepted tokens. */
   issuers: readonly TokenIssuer[];
-  admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared'> & { keys: ExecuteDeps['keys'] };
+  admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared' | 'publicUrl'> & { keys: ExecuteDeps['keys'] };
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** The services of the routes that make calls while they answer. */
   multiCallServices: MultiCallServices;
@@ -147,7 +147,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addMetricsRoute(app, '/metrics', deps);
   const execute = { keys: deps.admin.keys, run: deps.run };
   const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
-  addAdminRoutes(app, { ...deps.admin, execute, isHostShared: isBelowPath });
+  addAdminRoutes(app, { ...deps.admin, execute, isHostShared: isBelowPath, publicUrl: http.publicUrl });
   addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
   addConsoleRoutes(app, { ...deps.console, isBelowPath });

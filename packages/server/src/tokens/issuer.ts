@@ -25,11 +25,15 @@ export interface Issuer {
   readonly rules: readonly PolicyRule[];
 }
 
-/** A rule that gives a policy to tokens with a claim. */
-export interface PolicyRule {
+/** The condition of a rule. */
+export interface ClaimRule {
   /** Path of the claim; null: the rule matches every token. */
   readonly claim: readonly string[] | null;
   readonly isMatch: (value: ClaimValue) => boolean;
+}
+
+/** A rule that gives a policy to tokens with a claim. */
+export interface PolicyRule extends ClaimRule {
   readonly policy: GrantedPolicy;
 }
 
@@ -42,8 +46,11 @@ export interface GrantedPolicy {
 export type ClaimValue = string | number | boolean;
 export type Claims = Readonly<Record<string, unknown>>;
 
+/** The form of a subject, which appears in the log, the audit and names. OpenID Connect allows 255 ASCII characters. */
+export const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+
 /** The first rule that matches the claims; null if none does. */
-export function findRule({ rules }: Pick<Issuer, 'rules'>, claims: Claims): PolicyRule | null {
+export function findRule<Rule extends ClaimRule>(rules: readonly Rule[], claims: Claims): Rule | null {
   const found = rules.find(
     ({ claim, isMatch }) => claim === null || readClaim(claims, claim).some((value) => isMatch(value)),
   );

@@ -3,8 +3,7 @@
  * path. Guesses nothing: a rule that can never apply is an error.
  */
 
-import { compileGlob, cutText, type Policy } from '@erp-proxy/contract';
-import { isObject } from '@erp-proxy/json';
+import { cutText, type Policy } from '@erp-proxy/contract';
 import { compilePolicy } from '@erp-proxy/policy';
 import {
   flag,
@@ -16,7 +15,8 @@ import {
   texts,
 } from '@erp-proxy/policy/parse';
 import { findCertificateError, trustOf } from '../instances/trust.ts';
-import type { ClaimValue, GrantedPolicy, Issuer, PolicyRule } from './issuer.ts';
+import type { GrantedPolicy, Issuer } from './issuer.ts';
+import { parseRules } from './parse-rules.ts';
 
 export interface AuthSettings {
   readonly issuers: readonly Members[];
@@ -33,10 +33,8 @@ const MEMBERS = [
   ...['name', 'issuer', 'audience', 'jwksUrl', 'algorithms', 'clockSkewSeconds', 'maxLifetimeSeconds'],
   ...['scopes', 'allowPrivate', 'certificates', 'rules'],
 ];
-const RULE_MEMBERS = ['claim', 'value', 'pattern', 'policy'];
+const RULE_EXAMPLE = '{"claim": "groups", "value": "sales", "policy": "sales"}';
 const ISSUERS_MAX = 20;
-const RULES_MAX = 200;
-const PATH_STEPS_MAX = 8;
 const URL_LENGTH_MAX = 1000;
 const DAY_SECONDS = 86_400;
 
@@ -114,7 +112,16 @@ function readIssuer(
       certificates: typeof certificates === 'string' ? certificates : null,
       allowPrivate: allowPrivate === true,
     }),
-    rules: readRules(given['rules'], at('rules'), named, report),
+    rules: parseRules(given['rules'], {
+      path: at('rules'),
+      example: RULE_EXAMPLE,
+      members: ['policy'],
+      readGrant(rule, at) {
+        const policy = readGrant(rule['policy'], `${at}.policy`, named, report);
+        return policy && { policy };
+      },
+      report,
+    }),
   };
 }
 
@@ -152,93 +159,6 @@ function readSeconds(
   if (Number.isInteger(given) && Number(given) >= min && Number(given) <= max) return Number(given);
   report(path, `must be a whole number of seconds from ${min} to ${max}`);
   return initial;
-}
-
-function readRules(
-  given: unknown,
-  path: string,
-  named: ReadonlyMap<string, GrantedPolicy | null>,
-  report: Report,
-): PolicyRule[] {
-  if (!Array.isArray(given) || given.length === 0) {
-    report(
-      path,
-      'must list at least one rule, e.g. [{"claim": "groups", "value": "sales", "policy": "sales"}]',
-    );
-    return [];
-  }
-  if (given.length > RULES_MAX) report(path, `may have at most ${RULES_MAX} entries`);
-  const rules: PolicyRule[] = [];
-  for (const [index, entry] of given.entries()) {
-    const at = `${path}[${index}]`;
-    if (rules.at(-1)?.claim === null) {
-      report(
-        at,
-        'never applies: the rule before it has no `claim` and matches every token; move that to the end',
-      );
-      break;
-    }
-    const rule = readRule(entry, at, named, report);
-    if (rule !== null) rules.push(rule);
-  }
-  return rules;
-}
-
-function readRule(
-  given: unknown,
-  path: string,
-  named: ReadonlyMap<string, GrantedPolicy | null>,
-  report: Report,
-): PolicyRule | null {
-  if (!isObject(given)) {
-    report(path, 'must be an object, e.g. {"claim": "groups", "value": "sales", "policy": "sales"}');
-    return null;
-  }
-  reportUnknownNames(given, RULE_MEMBERS, `${path}.`, report);
-  const claim = readClaimPath(given['claim'], `${path}.claim`, report);
-  const isMatch = readCondition(given, path, report);
-  const policy = readGrant(given['policy'], `${path}.policy`, named, report);
-  return policy === null || claim === undefined ? null : { claim, isMatch, policy };
-}
-
-/** Null: the rule has no claim. Undefined: the claim is invalid. */
-function readClaimPath(given: unknown, path: string, report: Report): string[] | null | undefined {
-  if (given === undefined) return null;
-  const steps = typeof given === 'string' ? [given] : given;
-  const isPath =
-    Array.isArray(steps) &&
-    steps.length > 0 &&
-    steps.length <= PATH_STEPS_MAX &&
-    steps.every((step) => typeof step === 'string' && step !== '');
-  if (isPath) return steps;
-  report(
-    path,
-    'must be the name of a claim, or a list of names that leads to it, e.g. ["realm_access", "roles"]',
-  );
-  return undefined;
-}
-
-function readCondition(given: Members, path: string, report: Report): PolicyRule['isMatch'] {
-  const { claim, value, pattern } = given;
-  const conditions = [value, pattern].filter((condition) => condition !== undefined);
-  if (claim === undefined) {
-    if (conditions.length > 0) report(path, 'has a condition without a `claim`: name the claim');
-    return () => true;
-  }
-  if (conditions.length !== 1) report(path, 'must have either `value` or `pattern` beside `claim`');
-  if (value !== undefined) {
-    if (!['string', 'number', 'boolean'].includes(typeof value)) {
-      report(`${path}.value`, 'must be a text, a number, true or false');
-    }
-    return (found: ClaimValue) => found === value;
-  }
-  if (pattern === undefined) return () => false;
-  if (typeof pattern !== 'string' || pattern === '') {
-    report(`${path}.pattern`, 'must be a text in which `*` stands for any text');
-    return () => false;
-  }
-  const isGlobMatch = compileGlob(pattern);
-  return (found: ClaimValue) => typeof found === 'string' && isGlobMatch(found);
 }
 
 function readGrant(

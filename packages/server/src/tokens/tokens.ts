@@ -14,7 +14,7 @@ import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
-import { type Claims, findRule, type Issuer, listMissingScopes } from './issuer.ts';
+import { type Claims, findRule, type Issuer, listMissingScopes, SUBJECT } from './issuer.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { nameKey } from './key-set.ts';
 import { isTokenForm, readToken } from './read-token.ts';
@@ -23,8 +23,6 @@ import { isTokenForm, readToken } from './read-token.ts';
 const VERIFIED_MAX = 10_000;
 /** Accepted types. Tokens for other purposes, such as `logout+jwt`, must not be accepted (RFC 8725 3.11). */
 const TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
-/** The form of a subject, which appears in the log, the audit and names. OpenID Connect allows 255 ASCII characters. */
-const SUBJECT = /^[\x21-\x7e]{1,255}$/;
 /** Maximum number of keys that are tried for a token that names none. Anyone can send such tokens. */
 const KEYS_TRIED_MAX = 5;
 /** Maximum length of a part of an unverified token in the log. */
@@ -157,7 +155,7 @@ export function createTokens(options: TokensOptions): Tokens {
         scopes: issuer.scopes,
       };
     }
-    const rule = findRule(issuer, payload);
+    const rule = findRule(issuer.rules, payload);
     if (rule === null) return refuse('no_policy', 'no rule of its issuer matches', id);
     const { policy } = rule;
     return {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
+import { describeOperators } from '../operators/scripted-provider.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 import { expectCpuBelow } from '../time.ts';
@@ -35,6 +36,24 @@ const INSTANCE = {
 test('nothing needs attention in a new proxy', async () => {
   const { get } = await start();
   expect((await get('/attention')).json).toEqual({ items: [], more: 0, incomplete: [] });
+});
+
+test('lists uses of the admin token where people can sign in', async () => {
+  const settings = { ...SETTINGS, ...describeOperators({ url: 'https://login.example.com' }) };
+  const admin = await startAdmin({ clock: () => NOW, settings });
+  await admin.get('/keys');
+  await admin.post('/session', { token: TOKEN }, { token: null });
+  await admin.proxy.app.audit.flush();
+  const { json } = await admin.get('/attention');
+  const item = { kind: 'admin_token_used', severity: 'warning', target: 'admin.token', since: at(0) };
+  expect(json.items).toEqual([
+    { ...item, text: expect.stringContaining('it was sent from 127.0.0.1.') },
+    { ...item, text: expect.stringContaining('it signed somebody in from 127.0.0.1.') },
+  ]);
+  const usual = await start();
+  await usual.get('/keys');
+  await usual.proxy.app.audit.flush();
+  expect(await usual.list()).toEqual([]);
 });
 
 test('lists keys at Odoo that have expired, or will soon', async () => {

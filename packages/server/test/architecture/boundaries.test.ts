@@ -62,14 +62,14 @@ const BOUNDARIES: Record<string, string> = {
     .:`,
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
+    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
     cli/apply: config instances keys policy subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo policy redis statistics stores stores/ports subscriptions tokens traces node
+    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores stores/ports subscriptions tokens traces node
     http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin audit config execute execute/terms http http/openapi keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
+    http/admin: admin audit config execute execute/terms http http/console http/openapi keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
     http/console: http fastify node
     http/reference: fastify node
@@ -92,6 +92,7 @@ const BOUNDARIES: Record<string, string> = {
     execute/terms: approvals egress idempotency instances keys limits/database observe odoo
     naming:
     admin: approvals audit instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin zod node
+    operators: egress instances policy stores stores/ports tokens openid-client node
     tokens: egress instances keys policy stores stores/ports jose lru-cache node
     keys: policy stores stores/ports ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node

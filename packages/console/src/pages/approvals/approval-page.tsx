@@ -12,6 +12,7 @@ import { CallsLink } from '../../parts/calls-link.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { findFault } from '../../parts/find-fault.ts';
+import { ForRole } from '../../parts/for-role.tsx';
 import { NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { LongText } from '../../parts/long-text.tsx';
@@ -210,6 +211,7 @@ function Decision({ approval, path, effect }: DecisionProps) {
     <Group gap="xs">
       <DialogButton
         label="Approve call"
+        needs="approver"
         variant="filled"
         mutation={approve}
         request={{ method: 'POST', path: `${path}/approve` }}
@@ -224,6 +226,9 @@ function Decision({ approval, path, effect }: DecisionProps) {
         </Text>
       </DialogButton>
       <RefuseButton path={path} id={approval.id} refuse={refuse} />
+      <ForRole needs="approver" purpose="A decision">
+        {null}
+      </ForRole>
       <Text size="sm" c="dimmed">
         The time to decide ends <Time at={approval.expires_at} />.
       </Text>
@@ -280,6 +285,7 @@ function RefuseButton({ path, id, refuse }: RefuseButtonProps) {
   return (
     <DialogButton
       label="Refuse call"
+      needs="approver"
       title="Refuse the call"
       confirmColor="red.9"
       mutation={refuse}

@@ -5,6 +5,7 @@ import type { AdminRequest } from '../../api/send.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { Section } from '../../parts/section.tsx';
 import { revealInvisible } from '../../parts/show-json.ts';
@@ -49,15 +50,17 @@ function StoredCheck({ name, path }: { name: string; path: string }) {
       actions={
         <>
           <AsCode request={request} command={`doctor --instance ${quoteIfNeeded(name)}`} />
-          {examination.isRunning ? (
-            <Button size="xs" variant="default" onClick={examination.reset}>
-              Cancel
-            </Button>
-          ) : (
-            <Button size="xs" variant="default" onClick={() => void examination.run(request)}>
-              {isFresh ? 'Check now' : 'Check again'}
-            </Button>
-          )}
+          <ForRole needs="operator">
+            {examination.isRunning ? (
+              <Button size="xs" variant="default" onClick={examination.reset}>
+                Cancel
+              </Button>
+            ) : (
+              <Button size="xs" variant="default" onClick={() => void examination.run(request)}>
+                {isFresh ? 'Check now' : 'Check again'}
+              </Button>
+            )}
+          </ForRole>
         </>
       }
     >

@@ -6,6 +6,7 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { ExaminationSteps } from '../../parts/examination-steps.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { printInstanceCommand } from '../../parts/print-instance-command.ts';
 import { SaveProblem } from '../../parts/save-problem.tsx';
@@ -70,26 +71,28 @@ export function InstanceSettings({ current, path }: { current: InstanceView; pat
         <SaveProblem save={save} edited={edited} request={request}>
           <InstanceProblem error={save.error} onDismiss={save.reset} />
         </SaveProblem>
-        <Group gap="xs">
-          <Button type="submit" disabled={!isDirty} loading={examination.isRunning || save.isPending}>
-            {hasKey ? 'Check and save' : 'Save and check'}
-          </Button>
-          {hasFailed && (
-            <Button variant="default" loading={save.isPending} onClick={() => save.run(request(tag))}>
-              Save without a working check
+        <ForRole needs="operator" purpose="Changing this">
+          <Group gap="xs">
+            <Button type="submit" disabled={!isDirty} loading={examination.isRunning || save.isPending}>
+              {hasKey ? 'Check and save' : 'Save and check'}
             </Button>
-          )}
-          {isDirty && (
-            <Button variant="subtle" onClick={() => edited.reset()}>
-              Discard changes
-            </Button>
-          )}
-          {isDirty && (
-            <Text size="sm" c="dimmed">
-              A change takes effect within a second, on every replica.
-            </Text>
-          )}
-        </Group>
+            {hasFailed && (
+              <Button variant="default" loading={save.isPending} onClick={() => save.run(request(tag))}>
+                Save without a working check
+              </Button>
+            )}
+            {isDirty && (
+              <Button variant="subtle" onClick={() => edited.reset()}>
+                Discard changes
+              </Button>
+            )}
+            {isDirty && (
+              <Text size="sm" c="dimmed">
+                A change takes effect within a second, on every replica.
+              </Text>
+            )}
+          </Group>
+        </ForRole>
       </Stack>
     </form>
   );

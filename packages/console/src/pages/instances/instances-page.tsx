@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
@@ -25,12 +26,14 @@ export function InstancesPage() {
           request={{ method: 'GET', path: '/instances', query: filters }}
           command={`instances list${printOptions({ search: filters.search })}`}
         />
-        <Button
-          leftSection={<Icon name="plus" size={16} />}
-          renderRoot={(props) => <Link to="/instances/new" {...props} />}
-        >
-          Add instance
-        </Button>
+        <ForRole needs="operator">
+          <Button
+            leftSection={<Icon name="plus" size={16} />}
+            renderRoot={(props) => <Link to="/instances/new" {...props} />}
+          >
+            Add instance
+          </Button>
+        </ForRole>
       </PageHeader>
       <Group mb="sm">
         <SearchInput

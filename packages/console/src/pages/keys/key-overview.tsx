@@ -9,6 +9,7 @@ import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { pickChanges } from '../../parts/compare-members.ts';
 import { Facts } from '../../parts/facts.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { KeyLink, NamedKeyLink } from '../../parts/key-link.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
@@ -100,16 +101,18 @@ function Settings({ current, path }: KeyOverviewProps) {
         <Stack gap="sm">
           <KeyFields draft={draft} onChange={change} error={save.error} />
           <SaveProblem save={save} edited={edited} request={request} />
-          <Group gap="xs">
-            <Button type="submit" disabled={!isDirty} loading={save.isPending}>
-              Save
-            </Button>
-            {isDirty && (
-              <Button variant="subtle" onClick={() => edited.reset()}>
-                Discard changes
+          <ForRole needs="operator" purpose="Changing this">
+            <Group gap="xs">
+              <Button type="submit" disabled={!isDirty} loading={save.isPending}>
+                Save
               </Button>
-            )}
-          </Group>
+              {isDirty && (
+                <Button variant="subtle" onClick={() => edited.reset()}>
+                  Discard changes
+                </Button>
+              )}
+            </Group>
+          </ForRole>
         </Stack>
       </form>
     </Section>

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
@@ -30,12 +31,14 @@ export function KeysPage() {
           request={{ method: 'GET', path: '/keys', query: filters }}
           command={`keys list${printOptions({ search: filters.search, state: filters.state })}`}
         />
-        <Button
-          leftSection={<Icon name="plus" size={16} />}
-          renderRoot={(props) => <Link to="/keys/new" {...props} />}
-        >
-          Create key
-        </Button>
+        <ForRole needs="operator">
+          <Button
+            leftSection={<Icon name="plus" size={16} />}
+            renderRoot={(props) => <Link to="/keys/new" {...props} />}
+          >
+            Create key
+          </Button>
+        </ForRole>
       </PageHeader>
       <KeysTabs value="keys" />
       <Group mb="sm" gap="sm">

@@ -4,6 +4,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { printKeyCommand } from '../../parts/print-key-command.ts';
 import { SaveProblem } from '../../parts/save-problem.tsx';
@@ -35,29 +36,31 @@ export function PolicySection({ current, path }: { current: KeyView; path: strin
       )}
       <PolicyEditor draft={draft} onChange={change} error={save.error} clientId={current.client_id} />
       <SaveProblem save={save} edited={{ ...edited, differences }} request={request} />
-      <Group gap="xs" justify="flex-end">
-        {isDirty && (
-          <>
-            <Text size="sm" c="dimmed">
-              Not saved yet
-            </Text>
-            <Button variant="subtle" onClick={() => edited.reset()}>
-              Discard changes
-            </Button>
-          </>
-        )}
-        <AsCode
-          request={request(tag)}
-          command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
-        />
-        <Button
-          disabled={!isDirty || 'mistake' in read}
-          loading={save.isPending}
-          onClick={() => save.run(request(tag))}
-        >
-          Save policy
-        </Button>
-      </Group>
+      <ForRole needs="operator" purpose="Changing this">
+        <Group gap="xs" justify="flex-end">
+          {isDirty && (
+            <>
+              <Text size="sm" c="dimmed">
+                Not saved yet
+              </Text>
+              <Button variant="subtle" onClick={() => edited.reset()}>
+                Discard changes
+              </Button>
+            </>
+          )}
+          <AsCode
+            request={request(tag)}
+            command={printKeyCommand(`keys update ${current.id}`, body, Date.now())}
+          />
+          <Button
+            disabled={!isDirty || 'mistake' in read}
+            loading={save.isPending}
+            onClick={() => save.run(request(tag))}
+          >
+            Save policy
+          </Button>
+        </Group>
+      </ForRole>
     </Stack>
   );
 }

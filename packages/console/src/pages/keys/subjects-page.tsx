@@ -8,6 +8,7 @@ import { readAdmin } from '../../api/queries.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
@@ -35,7 +36,9 @@ export function SubjectsPage() {
         />
       </PageHeader>
       <KeysTabs value="subjects" />
-      <DenyForm />
+      <ForRole needs="admin">
+        <DenyForm />
+      </ForRole>
       <PagedList
         label="Denied subjects"
         columns={['Subject', 'Denied', 'Action']}
@@ -100,6 +103,7 @@ function AllowButton({ id }: { id: string }) {
     <DialogButton
       size="xs"
       label="Allow subject"
+      needs="admin"
       confirmColor="red.9"
       mutation={allow}
       request={{ method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` }}

@@ -23,8 +23,14 @@ const TARGETS: Record<AttentionKind, string> = {
   method_not_named: 'key a1',
   reached_model_not_named: 'key a1',
   credential_field_not_named: 'key a1',
+  admin_token_used: 'admin.token',
 };
-const WITHOUT_PAGE: ReadonlySet<AttentionKind> = new Set(['check_failed', 'audit_lost', 'audit_waiting']);
+const WITHOUT_PAGE: ReadonlySet<AttentionKind> = new Set([
+  'check_failed',
+  'audit_lost',
+  'audit_waiting',
+  'admin_token_used',
+]);
 
 test.each(ATTENTION_KINDS.map((kind) => [kind, TARGETS[kind]] as const))(
   '%s leads to a page',

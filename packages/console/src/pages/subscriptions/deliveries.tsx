@@ -6,6 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
 import type { AdminRequest } from '../../api/send.ts';
+import { mayAs } from '../../api/session.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
@@ -91,7 +92,7 @@ interface DeliveryRowProps {
 
 function DeliveryRow({ delivery, isPending, onReplay }: DeliveryRowProps) {
   const { id, type, record, state, attempts, next_at, created_at, status, failure, duration_ms } = delivery;
-  const canReplay = (state === 'delivered' || state === 'failed') && record !== null;
+  const canReplay = mayAs('operator') && (state === 'delivered' || state === 'failed') && record !== null;
   return (
     <Table.Tr>
       <Table.Td>

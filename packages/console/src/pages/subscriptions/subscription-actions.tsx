@@ -13,6 +13,7 @@ import type { AdminRequest } from '../../api/send.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
 import { printOptions, quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
@@ -33,7 +34,9 @@ export function SubscriptionActions({ current, path }: ActionProps) {
   const name = quoteIfNeeded(current.name);
   return (
     <>
-      <PingButton path={path} name={name} />
+      <ForRole needs="operator">
+        <PingButton path={path} name={name} />
+      </ForRole>
       {current.state === 'active' ? (
         <PauseButton path={path} name={name} />
       ) : (

@@ -5,6 +5,7 @@ import type { FormEvent } from 'react';
 import type { AdminRequest } from '../../api/send.ts';
 import { useAdminMutation } from '../../api/use-admin-mutation.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { LeaveGuard } from '../../parts/leave-guard.tsx';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
@@ -59,21 +60,23 @@ export function SubscriptionSettings({ current, path }: { current: SubscriptionV
           </Alert>
         )}
         <SaveProblem save={save} edited={edited} request={request} />
-        <Group gap="xs">
-          <Button type="submit" disabled={!isDirty || mistake !== null} loading={save.isPending}>
-            Save
-          </Button>
-          {isDirty && (
-            <Button variant="subtle" onClick={() => edited.reset()}>
-              Discard changes
+        <ForRole needs="operator" purpose="Changing this">
+          <Group gap="xs">
+            <Button type="submit" disabled={!isDirty || mistake !== null} loading={save.isPending}>
+              Save
             </Button>
-          )}
-          {mistake !== null && (
-            <Text size="sm" c="dimmed">
-              {mistake}
-            </Text>
-          )}
-        </Group>
+            {isDirty && (
+              <Button variant="subtle" onClick={() => edited.reset()}>
+                Discard changes
+              </Button>
+            )}
+            {mistake !== null && (
+              <Text size="sm" c="dimmed">
+                {mistake}
+              </Text>
+            )}
+          </Group>
+        </ForRole>
       </Stack>
     </form>
   );

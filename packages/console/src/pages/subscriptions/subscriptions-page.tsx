@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
 import { AsCode } from '../../parts/as-code.tsx';
+import { ForRole } from '../../parts/for-role.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
@@ -33,12 +34,14 @@ export function SubscriptionsPage() {
           request={{ method: 'GET', path: '/subscriptions', query: filters }}
           command={`subscriptions list${printOptions({ state: filters.state, search: filters.search })}`}
         />
-        <Button
-          leftSection={<Icon name="plus" size={16} />}
-          renderRoot={(props) => <Link to="/subscriptions/new" {...props} />}
-        >
-          Add subscription
-        </Button>
+        <ForRole needs="operator">
+          <Button
+            leftSection={<Icon name="plus" size={16} />}
+            renderRoot={(props) => <Link to="/subscriptions/new" {...props} />}
+          >
+            Add subscription
+          </Button>
+        </ForRole>
       </PageHeader>
       <Group mb="sm" gap="sm">
         <SearchInput

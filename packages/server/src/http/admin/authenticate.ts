@@ -1,10 +1,10 @@
 /**
- * Authenticates requests to the admin API: by the admin token, by a personal token, or by a session that was started
- * with the admin token or with a sign-in link. A browser sends the session's cookie with any request to the proxy. So a
- * request that makes a change must also come from the proxy's own pages.
+ * Authenticates requests to the admin API: by the admin token, by a personal token, or by a session. A session is
+ * started with the admin token, with a sign-in link or by an identity provider. A browser sends its cookie with any
+ * request to the proxy. So a request that makes a change must also come from the proxy's own pages.
  */
 
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { atMost, delay } from '@erp-proxy/async/tasks';
 import { type ActorView, nameActor } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,20 +17,21 @@ import { NOBODY, SESSION_ACTOR, TOKEN_ACTOR } from '../../audit/actors.ts';
 import { TOKEN_PREFIX } from '../../keys/format.ts';
 import type { OperatorTokens, RefusedToken } from '../../keys/operator-tokens.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
+import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
+import type { Authenticated, Login, LoginWay } from './login.ts';
+import { createNoProviderError, createOperatorSignIn, type OperatorSignIn } from './operator-sign-in.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
-
-/** Who makes a request, and until when they are accepted without another proof. */
-export interface Authenticated extends Identity {
-  /** Milliseconds since 1970; null: not known, or not by itself. */
-  readonly expiresAt: number | null;
-}
 
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** Starts a session and sets its cookie on the answer. */
   login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
+  /** The ways to start a session. */
+  listWays(): { token: boolean; provider: string | null };
+  /** For the sign-in by an identity provider. Throws an AdminError if there is none. */
+  readonly provider: Pick<OperatorSignIn, 'start' | 'finish'>;
   /** Clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): void;
 }
@@ -43,21 +44,13 @@ export interface LoginInput {
   code?: string;
 }
 
-/** A login, as recorded in the audit. */
-export interface Login {
-  actor: ActorView;
-  address: string;
-  requestId: string;
-  action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
-  /** How the request was authenticated. */
-  way: LoginWay;
-  isRefused: boolean;
-}
-
-type LoginWay = 'token' | 'link' | 'session';
-
 export interface AuthenticateOptions {
-  token: string;
+  /** The setting `admin.token`; null: it is empty. */
+  token: string | null;
+  /** Persons who sign in by an identity provider; null: none is configured. */
+  operators: Operators | null;
+  /** Address under which browsers reach the proxy. */
+  publicUrl: string | null;
   /** Personal tokens. */
   tokens: Pick<OperatorTokens, 'authenticate'>;
   /** Separate from that of client keys: a caller with a bad key must not slow an administrator down. */
@@ -84,7 +77,9 @@ const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 
 export function createAuthenticator({
-  token,
+  token: setToken,
+  operators,
+  publicUrl,
   tokens,
   slowdown,
   clock,
@@ -92,6 +87,8 @@ export function createAuthenticator({
   recordLogin,
   isHostShared,
 }: AuthenticateOptions): Authenticator {
+  // Without the setting, no caller knows the token.
+  const token = setToken ?? randomUUID() + randomUUID();
   const recordedAt = new LRUCache<string, number>(atMost(ADDRESSES_MAX));
   const sessions = createSessions({ token, clock });
   const codes = createSignInCodes({ token, clock });
@@ -173,16 +170,49 @@ export function createAuthenticator({
     reply: FastifyReply,
   ): Promise<never> {
     record(NOBODY, 'login.refused', way, request);
+    await slowDown(request, reply);
+    throw createAdminError(401, detail);
+  }
+
+  async function slowDown(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const penalty = slowdown.penalize(request.ip);
     if ('retryAfterSeconds' in penalty) {
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
       throw createAdminError(429, 'Too many refused logins: wait before you try again.');
     }
     if (penalty.delayMs > 0) await waitUnlessClosed(penalty.delayMs, reply);
-    throw createAdminError(401, detail);
+  }
+
+  const signIn =
+    operators === null || publicUrl === null
+      ? null
+      : createOperatorSignIn({
+          operators,
+          publicUrl,
+          isHostShared,
+          clock,
+          record: (action, person, request) => record(person ?? NOBODY, action, 'provider', request),
+          slowDown,
+        });
+
+  function requireProvider(): OperatorSignIn {
+    if (signIn === null) throw createNoProviderError();
+    return signIn;
+  }
+
+  async function findSession(value: string, reply: FastifyReply): Promise<Authenticated | null> {
+    const session = sessions.find(value);
+    if (session !== null) return { ...SESSION, expiresAt: session.expiresAt };
+    return signIn === null ? null : await signIn.find(value, reply);
   }
 
   return {
+    listWays: () => ({ token: setToken !== null, provider: operators?.name ?? null }),
+    provider: {
+      start: async (returnTo, reply) => requireProvider().start(returnTo, reply),
+      finish: async (request, reply) => requireProvider().finish(request, reply),
+    },
+
     async identify(request, reply) {
       const { authorization, cookie } = request.headers;
       if (authorization !== undefined) {
@@ -198,13 +228,13 @@ export function createAuthenticator({
           'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.',
         );
       }
-      const session = sessions.find(value);
+      const session = await findSession(value, reply);
       if (session === null) {
         record(NOBODY, 'login.refused', 'session', request);
         throw createAdminError(401, 'The session has ended: log in again.');
       }
       if (!isSafe(request.method)) requireOwnPage(request);
-      return { ...SESSION, expiresAt: session.expiresAt };
+      return session;
     },
 
     async login({ token = '', code }, request, reply) {
@@ -221,7 +251,9 @@ export function createAuthenticator({
       const value = readSessionCookie(request.headers.cookie);
       if (value !== undefined) {
         requireOwnPage(request);
-        if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
+        const person = signIn?.end(value) ?? null;
+        if (person !== null) record(person, 'logout.session', 'provider', request);
+        else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
       }
       reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }));
     },

@@ -19,19 +19,17 @@ import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
 import { readRequestId } from '../forwarded.ts';
 import { sendProblem } from '../problem.ts';
-import {
-  type AuthenticateOptions,
-  type Authenticator,
-  createAuthenticator,
-  type Login,
-} from './authenticate.ts';
+import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readIfMatch, readInput, readJsonBody } from './input.ts';
+import type { Login } from './login.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
 export interface AdminRoutesDeps {
-  /** The setting `admin.token`; null: the admin API is off. */
+  /** The setting `admin.token`; null: it is empty. Without it and `operators`, the admin API is off. */
   token: string | null;
+  operators: AuthenticateOptions['operators'];
+  publicUrl: string | null;
   adminFor: (actor: Actor) => Admin;
   /** The personal tokens of operators. */
   tokens: AuthenticateOptions['tokens'];
@@ -67,7 +65,8 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, tokens, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
+  const { token, operators, publicUrl, tokens, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
+  const isOff = token === null && operators === null;
   // The body is read only after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -75,10 +74,12 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
     reply.headers({ 'cache-control': 'no-store', 'x-request-id': readRequestId(request.headers) });
   });
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
-  scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
-  if (token === null) return;
+  scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, isOff)));
+  if (isOff) return;
   const authenticator = createAuthenticator({
     token,
+    operators,
+    publicUrl,
     tokens,
     slowdown,
     clock,
@@ -165,8 +166,8 @@ async function readBody(route: AdminRoute, request: FastifyRequest, reply: Fasti
 }
 
 /** Describes a 405 with the methods of the path, or a 404. */
-function describeMissing(request: FastifyRequest, reply: FastifyReply, token: string | null): Problem {
-  if (token === null) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
+function describeMissing(request: FastifyRequest, reply: FastifyReply, isOff: boolean): Problem {
+  if (isOff) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
   const path = request.url.split('?', 1)[0] ?? '';
   const methods = ADMIN_ROUTES.filter((route) => toPattern(route.path).test(path)).map(
     ({ method }) => method,

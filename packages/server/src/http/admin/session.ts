@@ -42,26 +42,43 @@ export interface CookieScope {
 }
 
 /** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from the proxy's own pages only. */
-export function printSessionCookie(value: string, scope: CookieScope): string {
-  return printCookie(value, LIFE_MS / 1000, scope);
+export function printSessionCookie(value: string, { isSecure, isHostShared }: CookieScope): string {
+  // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
+  const path = isHostShared ? null : '/';
+  return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs: LIFE_MS, sameSite: 'Strict', isSecure });
 }
 
 /** The `set-cookie` values that end a session. */
-export function printEndOfSession(scope: CookieScope): string[] {
+export function printEndOfSession({ isSecure, isHostShared }: CookieScope): string[] {
   // A session can be older than `http.publicUrl` with a path. Its cookie has `Path=/`, and other servers get it too.
-  const scopes = scope.isHostShared ? [scope, { ...scope, isHostShared: false }] : [scope];
-  return scopes.map((each) => printCookie('', 0, each));
+  const paths = isHostShared ? [null, '/'] : ['/'];
+  return paths.map((path) =>
+    printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure }),
+  );
 }
 
-function printCookie(value: string, maxAgeSeconds: number, { isSecure, isHostShared }: CookieScope): string {
-  const secure = isSecure ? '; Secure' : '';
-  // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
-  const path = isHostShared ? '' : '; Path=/';
-  return `${SESSION_COOKIE}=${value}${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+export interface Cookie {
+  name: string;
+  value: string;
+  /** Null: the folder of the request. */
+  path: string | null;
+  maxAgeMs: number;
+  sameSite: 'Strict' | 'Lax';
+  isSecure: boolean;
+}
+
+export function printCookie({ name, value, path, maxAgeMs, sameSite, isSecure }: Cookie): string {
+  const place = path === null ? '' : `; Path=${path}`;
+  const maxAge = `; Max-Age=${Math.floor(maxAgeMs / 1000)}`;
+  return `${name}=${value}${place}${maxAge}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
 }
 
 /** The value of the session in a `cookie` header. */
 export function readSessionCookie(header: string | undefined): string | undefined {
+  return readCookie(SESSION_COOKIE, header);
+}
+
+export function readCookie(name: string, header: string | undefined): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? [];
-  return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 }

@@ -14,8 +14,9 @@ import type { Admin } from '../../admin/admin.ts';
 import { formatAudit } from '../../audit/format.ts';
 import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
-import type { Authenticated, Authenticator } from './authenticate.ts';
+import type { Authenticator } from './authenticate.ts';
 import type { Execute } from './execute.ts';
+import type { Authenticated } from './login.ts';
 
 // Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls.
 const policy = named('Policy', POLICY_SCHEMA);
@@ -123,6 +124,42 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     summary: 'Returns how the request was authenticated.',
     answer: { status: 200, schema: schemas.sessionView },
     handle: async ({ identity }) => identity && showSession(identity),
+  }),
+  route({
+    method: 'GET',
+    path: '/session/ways',
+    role: 'viewer',
+    id: 'listWaysToSignIn',
+    summary: 'Returns how a session can be started.',
+    answer: { status: 200, schema: schemas.signInView },
+    isOpen: true,
+    handle: async ({ authenticator }) => authenticator.listWays(),
+  }),
+  route({
+    method: 'GET',
+    path: '/session/start',
+    role: 'viewer',
+    id: 'startSignIn',
+    summary: 'Sends a browser to the identity provider, where its person signs in.',
+    query: z.strictObject({
+      return_to: z.string().describe('Path of the page of the console to open then.').exactOptional(),
+    }),
+    answer: { status: 303 },
+    isOpen: true,
+    handle: async ({ authenticator, given: [query], reply }) =>
+      authenticator.provider.start((query as { return_to?: string }).return_to, reply),
+  }),
+  route({
+    method: 'GET',
+    path: '/session/callback',
+    role: 'viewer',
+    id: 'finishSignIn',
+    summary:
+      'Takes the answer of the identity provider from the browser, starts a session, and sends the browser to the console.',
+    query: z.looseObject({ state: z.string().exactOptional() }),
+    answer: { status: 303 },
+    isOpen: true,
+    handle: async ({ authenticator, request, reply }) => authenticator.provider.finish(request, reply),
   }),
   route({
     method: 'DELETE',

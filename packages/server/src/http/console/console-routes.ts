@@ -29,6 +29,11 @@ const PATHS = [
   ...['/calls', '/keys', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [path, `${path}/*`]),
 ];
 
+/** True if the console has a page at this path. */
+export function isConsolePath(path: string): boolean {
+  return PATHS.some((known) => (known.endsWith('/*') ? path.startsWith(known.slice(0, -1)) : path === known));
+}
+
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

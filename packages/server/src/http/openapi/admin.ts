@@ -95,12 +95,19 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
   return merged;
 }
 
+const DESCRIPTIONS: Record<AdminRoute['answer']['status'], string> = {
+  200: 'The requested data.',
+  201: 'Created.',
+  204: 'Done.',
+  303: 'The browser goes on at the address in `location`.',
+};
+
 function describeAnswer({ status, schema, types, hasEtag, isOfCall }: AdminRoute['answer']): object {
   const json = schema && { 'application/json': { schema: refer(schema) } };
   const others = types && Object.fromEntries(types.map((type) => [type, {}]));
   const content = json || others ? { ...json, ...others } : undefined;
   return {
-    description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The requested data.',
+    description: DESCRIPTIONS[status],
     ...(hasEtag ? { headers: { etag: { schema: { type: 'string' } } } } : {}),
     ...(isOfCall ? { headers: ANSWER_HEADERS } : {}),
     ...(content ? { content } : {}),

@@ -1,0 +1,146 @@
+/**
+ * Signs persons in to the console by an identity provider, with redirects of their browser, and finds their sessions.
+ * Redirects lead to the provider or to a page of the console, and nowhere else.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { toAdminError } from '../../admin/to-admin-error.ts';
+import { type Operators, SIGN_IN_MS, type SignInFault } from '../../operators/operators.ts';
+import { ProviderError } from '../../operators/provider-error.ts';
+import { isConsolePath } from '../console/console-routes.ts';
+import type { Authenticated, Login } from './login.ts';
+import { type CookieScope, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
+
+/** Belongs to one sign-in of one browser. */
+const SIGN_IN_COOKIE = 'ep_sign_in';
+
+/** Methods throw an AdminError to refuse a request. */
+export interface OperatorSignIn {
+  /** Sends the browser to the provider. `returnTo`: path of the page of the console to come back to. */
+  start(returnTo: string | undefined, reply: FastifyReply): Promise<void>;
+  /** Takes the answer of the provider, and sends the browser to a page of the console. */
+  finish(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Null if the session has ended. Sets the new cookie if the session was renewed. */
+  find(value: string, reply: FastifyReply): Promise<Authenticated | null>;
+  /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
+  end(value: string): Authenticated | null;
+}
+
+export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'> {
+  operators: Operators;
+  /** Address under which browsers reach the proxy. */
+  publicUrl: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Records a login, or a refused one. `id` and `name`: the person, if it is known. */
+  record: (action: Login['action'], person: Authenticated | null, request: FastifyRequest) => void;
+  /** Resolves after the delay of a refused login; rejects with an AdminError if there are too many. */
+  slowDown: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+}
+
+export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSignIn {
+  const { operators, isHostShared, clock, record, slowDown } = options;
+  const url = new URL(options.publicUrl);
+  const root = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+  const adminPath = `${url.pathname.replace(/\/$/, '')}/admin/v1`;
+  const isSecure = url.protocol === 'https:' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  const endOfSignIn = printSignIn('', 0);
+
+  function printSignIn(value: string, maxAgeMs: number): string {
+    // Lax: the browser comes back by a redirect of the provider, which is another site.
+    const path = `${adminPath}/session`;
+    return printCookie({ name: SIGN_IN_COOKIE, value, path, maxAgeMs, sameSite: 'Lax', isSecure });
+  }
+
+  function printSession(value: string, endsAt: number): string {
+    // The path is named, because this cookie is also set by routes in other folders than that of the login route.
+    const path = isHostShared ? adminPath : '/';
+    const maxAgeMs = endsAt - clock();
+    return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
+  }
+
+  const showFault = (fault: SignInFault, reply: FastifyReply) =>
+    void reply.redirect(`${root}/sign-in?problem=${fault}`, 303);
+
+  return {
+    async start(returnTo, reply) {
+      try {
+        const { url: address, cookie } = await operators.begin(readPath(returnTo));
+        reply.header('set-cookie', printSignIn(cookie, SIGN_IN_MS));
+        void reply.redirect(address, 303);
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        showFault('away', reply);
+      }
+    },
+
+    async finish(request, reply) {
+      const { search } = new URL(request.url, root);
+      const cookie = readCookie(SIGN_IN_COOKIE, request.headers.cookie);
+      const outcome = await operators.finish(new URLSearchParams(search), cookie).catch((error: unknown) => {
+        throw toAdminError(error);
+      });
+      if ('fault' in outcome) {
+        const { fault } = outcome;
+        record('login.refused', null, request);
+        if (fault !== 'away') await slowDown(request, reply);
+        reply.header('set-cookie', endOfSignIn);
+        return showFault(fault, reply);
+      }
+      const { session, value, returnTo } = outcome;
+      record('login.person', authenticate(session), request);
+      reply.header('set-cookie', [printSession(value, session.endsAt), endOfSignIn]);
+      void reply.redirect(root + returnTo, 303);
+    },
+
+    async find(value, reply) {
+      const found = await operators.find(value).catch((error: unknown) => {
+        throw explainError(error);
+      });
+      if (found === null) return null;
+      const { session } = found;
+      if (found.value !== null) reply.header('set-cookie', printSession(found.value, session.endsAt));
+      return authenticate(session);
+    },
+
+    end(value) {
+      const session = operators.end(value);
+      return session && authenticate(session);
+    },
+  };
+}
+
+function authenticate({
+  id,
+  name,
+  role,
+  endsAt,
+}: Pick<Authenticated, 'id' | 'name' | 'role'> & { endsAt: number }): Authenticated {
+  return { type: 'person', id, name, role, expiresAt: endsAt };
+}
+
+const NOWHERE = 'http://nowhere.invalid';
+
+/** The path and query of a page of the console. Any other address becomes that of the first page. */
+function readPath(given: string | undefined): string {
+  // As browsers read it: `//host`, `/\host` and `/<tab>/host` name another host.
+  const url = given?.startsWith('/') ? URL.parse(given, NOWHERE) : null;
+  const isOwn = url !== null && url.origin === NOWHERE && isConsolePath(url.pathname);
+  return isOwn ? url.pathname + url.search : '/';
+}
+
+const RETRY_AFTER_SECONDS = 10;
+
+function explainError(error: unknown): unknown {
+  if (!(error instanceof ProviderError)) return toAdminError(error);
+  const problem = describeProblem(
+    503,
+    'The identity provider does not say whether your session may go on. Try again when it answers.',
+  );
+  return new AdminError(problem, { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** The error of these routes without a provider. */
+export function createNoProviderError(): AdminError {
+  return createAdminError(404, 'Nobody can sign in here by an identity provider: operators.issuer is empty.');
+}
