@@ -13,7 +13,12 @@ export type WriteMethod = 'create' | 'write' | 'unlink';
  * `read` stands for any method that shows records: a link names a record, and does not change it. `action_confirm` is a
  * method of business logic that a member of the context makes Odoo run.
  */
-export type RelatedMethod = WriteMethod | 'read' | 'action_confirm';
+export type RelatedMethod =
+  | WriteMethod
+  | 'read'
+  | 'action_confirm'
+  | 'action_quotation_sent'
+  | 'print_quotation';
 
 /** A member whose commands change something that cannot be determined. */
 export interface UnknownMember {

@@ -237,7 +237,7 @@ describe('finds members of the context', () => {
     ['crm.lead/message_post', '{"mail_post_autofollow": true}', 'mail.followers/write'],
     ['sale.order/create', '{"create_for_employee_mapping": true}', 'sale.order/action_confirm'],
     ['sale.order.line/default_get', '{"form_view_ref": "sale_project.a"}', 'sale.order/create'],
-    ['sale.order/message_post', '{"mark_so_as_sent": true}', 'sale.order/write'],
+    ['sale.order/message_post', '{"mark_so_as_sent": true}', 'sale.order/action_quotation_sent'],
     ['sale.order/write', '{"update_delivery_shipping_partner": true}', 'stock.picking/write'],
     ['im_livechat.channel/create', '{"create_from_website": true}', 'website/write'],
   ])('%s %s', (name, context, expected) => {

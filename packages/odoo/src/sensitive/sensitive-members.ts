@@ -26,7 +26,7 @@ export interface SensitiveMember {
 export interface SensitiveContextMember {
   name: string;
   model: string;
-  method: 'create' | 'read' | 'write' | 'action_confirm';
+  method: 'create' | 'read' | 'write' | 'action_confirm' | 'action_quotation_sent' | 'print_quotation';
   /** The beginning of the names of the methods to which the row applies; absent: all methods. */
   methods?: string;
   /** The row does not apply to methods of the ORM, which create records of their own model. */
@@ -161,14 +161,18 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'create',
     why: 'in calls of `sale.order.line`: with the name of a certain form, Odoo creates an order (18, 19)',
   },
-  ...[['mark_so_as_sent', 'sale.order'] as const, ['mark_rfq_as_sent', 'purchase.order'] as const].map(
-    ([name, model]) => ({
-      name,
-      model,
-      method: 'write' as const,
-      why: 'a message of the call changes the state of the order',
-    }),
-  ),
+  {
+    name: 'mark_so_as_sent',
+    model: 'sale.order',
+    method: 'action_quotation_sent',
+    why: 'a message of the call marks the order as sent, as that method does',
+  },
+  {
+    name: 'mark_rfq_as_sent',
+    model: 'purchase.order',
+    method: 'print_quotation',
+    why: 'a message of the call marks the order as sent, as that method does',
+  },
   {
     name: 'update_delivery_shipping_partner',
     model: 'stock.picking',

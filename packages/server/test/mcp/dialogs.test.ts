@@ -77,7 +77,7 @@ test('a policy decides what is shown, and the answer is that of the button', asy
   };
   expect(await send(['action_*', 'message_post'])).not.toHaveProperty('about');
   const fields = { [ORDER]: { deny: ['state', 'amount_*'] } };
-  const [record] = (await send(['read', 'fields_get'], { fields })).about.records;
+  const [record] = (await send(['read', 'fields_get', 'action_quotation_sent'], { fields })).about.records;
   expect(record).toMatchObject({ id: 1, name: 'S00001' });
   for (const name of ['state', 'amount_total']) expect(record).not.toHaveProperty(name);
 });
