@@ -62,7 +62,7 @@ ${renderFindingList(tables, true)}
   them are those of a machine on which upstream and load generator take their share of the cores.
 - **Load.** 16 connections send one call after the other, if a table says nothing else. The subjects take turns in short
   rounds after a warm-up. Each figure is the median of the rounds. The status and length of every answer are checked.
-  A failed call ends the run, except through nginx, HAProxy and Caddy: a table notes how many answers these broke off.
+  A failed call ends the run, except through nginx, HAProxy and Caddy: a table tells how many answers these broke off.
 - **erp-proxy** is the real program with its default settings: keys in SQLite, egress guard (the test upstream is in
   \`egress.allow\`), credential memory, metrics, and a log line for each call, written to a file.
 - **Upstream.** The upstream that keeps connections speaks HTTP/1.1. The one that closes them answers like Odoo's

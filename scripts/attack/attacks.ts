@@ -36,6 +36,11 @@ function event(values: object = {}): object {
   return { name: 'attack', start: '2099-01-01 10:00:00', stop: '2099-01-01 11:00:00', ...values };
 }
 
+/** The field of a notification that leads to its mail. */
+function nameMail(version: number): string {
+  return version < 15 ? 'mail_id' : 'mail_mail_id';
+}
+
 const REFUSED: readonly RefusedCalls[] = [
   {
     name: 'find_or_create_record creates records of any model',
@@ -120,6 +125,90 @@ const REFUSED: readonly RefusedCalls[] = [
     policy: { models: { 'project.task': ['*'] } },
     needs: 'project.task',
     refused: [['rating_send_request', 'project.task', [[1], 1]]],
+  },
+  {
+    name: 'partners of a message follow the record by the context',
+    policy: { models: { 'res.partner': ['*'] } },
+    needs: 'mail.message',
+    allowed: [['message_post', 'res.partner', [[1]], { body: 'attack' }]],
+    refused: [
+      [
+        'message_post',
+        'res.partner',
+        [[1]],
+        { body: 'attack', partner_ids: [3], context: { mail_post_autofollow: true } },
+      ],
+    ],
+  },
+  {
+    name: 'the context of a new order confirms it, or changes a project or a task',
+    versions: [18, 19],
+    policy: { models: { 'sale.order': ['create', 'read'], 'sale.order.line': ['create', 'read'] } },
+    needs: 'sale.order',
+    allowed: [['create', 'sale.order', [{ partner_id: 3 }]]],
+    refused: [
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_project_id: 1 } }],
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_task_id: 1 } }],
+      ['create', 'sale.order', [{ partner_id: 3 }], { context: { create_for_employee_mapping: true } }],
+      ['create', 'sale.order.line', [{ order_id: 1, name: 'attack' }], { context: { link_to_project: 1 } }],
+    ],
+  },
+  {
+    name: 'names show fields of models that the policy does not name',
+    policy: { models: { 'stock.picking': ['*'] } },
+    needs: 'stock.picking',
+    allowed: [['search_read', 'stock.picking', [[], ['name']], { limit: 1 }]],
+    refused: ['show_total_amount', 'name_as_amount_total', 'with_price_unit'].map((member) => [
+      'search_read',
+      'stock.picking',
+      [[], ['display_name']],
+      { limit: 1, context: { [member]: true } },
+    ]),
+  },
+  {
+    name: 'a domain in the context searches by fields of other models',
+    versions: [19, 19],
+    policy: { models: { 'product.product': ['*'] } },
+    needs: 'product.supplierinfo',
+    allowed: [['search_count', 'product.product', [[]]]],
+    refused: [
+      [
+        'search_count',
+        'product.product',
+        [[['id', '>', 0]]],
+        { context: { suggest_domain: [['seller_ids.price', '>', 0]] } },
+      ],
+    ],
+  },
+  {
+    name: 'a post of a blog publishes a script',
+    policy: { models: { 'blog.*': ['*'] } },
+    needs: 'blog.post',
+    allowed: [['search_count', 'blog.post', [[]]]],
+    refused: [
+      ['create', 'blog.post', [{ name: 'attack', content: '<script>alert(1)</script>' }]],
+      ['write', 'blog.blog', [[1], { content: '<script>alert(1)</script>' }]],
+    ],
+  },
+  {
+    name: 'an attachment becomes the image of a contact',
+    policy: { models: { 'ir.attachment': ['*'], 'res.partner': ['read'] } },
+    allowed: [['create', 'ir.attachment', [{ name: 'attack', res_model: 'res.partner', res_id: 3 }]]],
+    refused: [
+      [
+        'create',
+        'ir.attachment',
+        [{ name: 'attack', res_model: 'res.partner', res_id: 3, res_field: 'image_1920' }],
+      ],
+    ],
+  },
+  {
+    name: 'a channel gets members, who may read it',
+    versions: [17, 19],
+    policy: { models: { 'discuss.channel': ['*'], 'res.partner': ['read'] } },
+    needs: 'discuss.channel',
+    allowed: [['search_read', 'discuss.channel', [[], ['name']], { limit: 1 }]],
+    refused: [['create', 'discuss.channel', [{ name: 'attack', channel_partner_ids: [[4, 3]] }]]],
   },
   {
     name: 'message_post takes the author of the call',
@@ -925,7 +1014,7 @@ const REFUSED: readonly RefusedCalls[] = [
     allowed: ({ version }) =>
       Promise.resolve([
         ['search_count', 'mail.notification', [[['mail_message_id.subject', '!=', 'a']]]],
-        ['search_count', 'mail.notification', [[['mail_mail_id', '!=', false]]]],
+        ['search_count', 'mail.notification', [[[nameMail(version), '!=', false]]]],
         ['export_data', 'res.partner', [[1], ['country_id/code']]],
         ...(version >= 17
           ? [['web_read', 'res.partner', [[1], { country_id: { fields: { code: {} } } }]] as const]
@@ -934,17 +1023,15 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: async ({ odoo, has, version }) => {
       const [id] = await odoo('mail.notification', 'search', [[]], { limit: 1 });
       const body = [['body_html', 'like', 'reset_password']];
+      const mail = nameMail(version);
+      const provider = version < 16 ? 'acquirer_id.provider' : 'provider_id.code';
       return [
-        ['search_count', 'mail.notification', [[['mail_mail_id.body_html', 'like', 'reset_password']]]],
-        [
-          'read_group',
-          'mail.notification',
-          [[['mail_mail_id.body_html', 'like', 'a']], [], ['res_partner_id']],
-        ],
-        ['search', 'mail.notification', [[], 0, 1, 'mail_mail_id.body_html']],
-        ['export_data', 'mail.notification', [[id], ['mail_mail_id/body_html']]],
-        ['search_panel_select_range', 'mail.notification', ['mail_mail_id'], { comodel_domain: body }],
-        ['search_panel_select_multi_range', 'mail.notification', ['mail_mail_id'], { group_by: 'body_html' }],
+        ['search_count', 'mail.notification', [[[`${mail}.body_html`, 'like', 'reset_password']]]],
+        ['read_group', 'mail.notification', [[[`${mail}.body_html`, 'like', 'a']], [], ['res_partner_id']]],
+        ['search', 'mail.notification', [[], 0, 1, `${mail}.body_html`]],
+        ['export_data', 'mail.notification', [[id], [`${mail}/body_html`]]],
+        ['search_panel_select_range', 'mail.notification', [mail], { comodel_domain: body }],
+        ['search_panel_select_multi_range', 'mail.notification', [mail], { group_by: 'body_html' }],
         ...(version >= 19
           ? ([
               [
@@ -962,7 +1049,7 @@ const REFUSED: readonly RefusedCalls[] = [
             ] as const)
           : []),
         ...((await has('payment.transaction'))
-          ? [['search_count', 'payment.transaction', [[['provider_id.code', '=', 'none']]]] as const]
+          ? [['search_count', 'payment.transaction', [[[provider, '=', 'none']]]] as const]
           : []),
       ];
     },
@@ -996,9 +1083,13 @@ const REFUSED: readonly RefusedCalls[] = [
     refused: async ({ has, version }) => [
       ['search_count', 'mrp.production', [[['bom_id', 'ilike', 'a']]]],
       ['search_count', 'account.move', [[['invoice_line_ids', 'ilike', 'a']]]],
-      ['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]],
-      ['search_read', 'hr.applicant', [[], ['employee_name']]],
       ['search_count', 'sale.order.line', [[['analytic_distribution', 'ilike', 'a']]]],
+      ...((await has('lunch.product'))
+        ? [['search_count', 'lunch.product', [[['supplier_id', 'ilike', 'a']]]] as const]
+        : []),
+      ...((await has('hr.applicant'))
+        ? [['search_read', 'hr.applicant', [[], ['employee_name']]] as const]
+        : []),
       ...((await has('event.event')) && version >= 16
         ? [['search_count', 'event.event', [[['address_search', 'ilike', 'a']]]] as const]
         : []),

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from data_flow import SAME_RECORDS, SEARCHES, FunctionFacts, FunctionNode, _Analysis, _name_of
+from data_flow import CONTEXT_PREFIX, SAME_RECORDS, SEARCHES, FunctionFacts, FunctionNode, _Analysis, _name_of
 from model_tables import RECORDS_REASON, Tables
 from odoo_sources import ModelClass, find_checkouts, read_checkout
 
@@ -68,7 +68,17 @@ class _RecordAnalysis(_Analysis):
         for node in self.nodes:
             if isinstance(node, ast.Return) and node.value is not None:
                 facts.returned |= self._keys_of(node.value)
+            elif isinstance(node, (ast.Assign, ast.AugAssign)):
+                changed = {CONTEXT_PREFIX + key for key in self._list_changed(node)}
+                if changed:
+                    facts.reasons.setdefault(RECORDS_REASON, set()).update(changed)
         return facts
+
+    def _list_changed(self, node: ast.Assign | ast.AugAssign) -> Iterator[str]:
+        """The members of records of which a field is assigned: `self.env["x"].browse(context["x_id"]).name = 1`."""
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Attribute) and not self.is_self(target.value):
+                yield from self._keys_of(target.value)
 
     def _list_uses(self) -> Iterator[tuple[str | None, str, ast.expr]]:
         for node in self.nodes:
@@ -180,7 +190,8 @@ def collect(rows: dict[str, Row], version: str, classes: list[ModelClass]) -> No
                 if key in ACTIVE:
                     names = [f"{name}:" for name in owners if changes or tables.models[name].kind == "transient"]
                 else:
-                    names = [key] if changes and NAMES_RECORDS.search(key) else []
+                    is_browsed = any(path == "id" for _, path in method.facts.uses.get(key, ()))
+                    names = [key] if changes and (is_browsed or NAMES_RECORDS.search(key)) else []
                 models = find_models(tables, function.model, function.name, method.facts, key)
                 for name in names:
                     row = rows.setdefault(name, Row())

@@ -4,8 +4,8 @@
 Usage: credential_fields.py 14=PATH 15=PATH ... > packages/odoo/src/sensitive/credential-fields-data.ts
 
 Each PATH is a checkout, as for read_odoo.py. A field of texts or bytes is found by its name (`*_token`, `*_api_key`), if
-a view shows a field of this name as a password, or if it is related to a field that is found. `credential_fields` of
-review.json has what is left out. With `--rows`, prints the versions, the groups and the reason too, for the review.
+a view shows a field of this name as a password, if it is related to a field that is found, or if it declares to be
+computed from one. `credential_fields` of review.json has what is left out. With `--rows`, prints the versions, the groups and the reason too, for the review.
 """
 
 from __future__ import annotations
@@ -70,7 +70,24 @@ def find_credentials(sources: Sources, passwords: set[str], review: list[dict]) 
                         groups = keywords.get("groups", "all users")
                         found[name, field] = f"{'name' if is_named else 'view'} of {end.model} {end.field}, {groups}"
                     break
+    found.update(find_computed(sources, found, review))
     return found
+
+
+def find_computed(
+    sources: Sources, found: dict[tuple[str, str], str], review: list[dict]
+) -> dict[tuple[str, str], str]:
+    """The fields that declare to be computed from one that is found, such as an address with a key."""
+    computed: dict[tuple[str, str], str] = {}
+    for name, model in sources.models.items():
+        for field, keywords in model.fields.items():
+            compute = keywords.get("compute")
+            if model.types[field] not in TYPES or model.is_abstract or not isinstance(compute, str):
+                continue
+            shown = [each for each in sources.list_depends(name, compute) if each is not None and each in found]
+            if shown and (name, field) not in found and not is_left_out(Shown(name, field), review):
+                computed[name, field] = f"computed from {shown[0].model} {shown[0].field}"
+    return computed
 
 
 def is_left_out(shown: Shown, review: list[dict]) -> bool:

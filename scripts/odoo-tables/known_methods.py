@@ -5,7 +5,7 @@ Usage: known_methods.py --former known-methods-data.ts 14.json … 19.json > new
 
 The arguments are outputs of read_odoo.py, and a former output of this script: a checkout is one state of a version,
 and servers run others. So a method that the former output leaves out stays out, unless review.json has it, and one
-that only the former output has keeps its verdict.
+that only the former output has keeps its class.
 
 A method of a model is known if a version defines it on the model or on one that it inherits, and if no version has a
 reason why it reaches more than its records. A reason counts if one of its sources is no key of the context, or a key
@@ -66,8 +66,8 @@ class Review:
     def read(path: Path) -> Review:
         rows = json.loads(path.read_text(encoding="utf-8"))
         known, left_out = (
-            {f"{model}/{method}" for row in rows[verdict] for model in row["models"] for method in row["methods"]}
-            for verdict in ("known", "left_out")
+            {f"{model}/{method}" for row in rows[class_name] for model in row["models"] for method in row["methods"]}
+            for class_name in ("known", "left_out")
         )
         return Review({row["key"] for row in rows["context"]}, known, left_out)
 
@@ -178,7 +178,7 @@ def _add_former(models: Models, former: Models, review: Review) -> None:
 
 
 def collect(versions: Iterable[Version], former: Models, review: Review) -> Models:
-    """Methods by model; those of mixins under `base`. Methods with the same verdict as in `base` are left out."""
+    """Methods by model; those of mixins under `base`. Methods with the same class as in `base` are left out."""
     models: Models = {CORE_MODEL: {}}
     for version in versions:
         for mixin in sorted(version.mixins):
@@ -208,7 +208,7 @@ def render(versions: Iterable[Version], models: Models) -> Iterator[str]:
     for name, methods in models.items():
         sections: dict[str, list[str]] = {}
         for method, reasons in sorted(methods.items()):
-            sections.setdefault(_find_verdict(reasons), []).append(method)
+            sections.setdefault(_find_class(reasons), []).append(method)
         words = [name, *sections.pop("", [])]
         for reason in sorted(sections):
             words += [f"-{reason}", *sections[reason]]
@@ -242,7 +242,7 @@ def _merge(methods: dict[str, Reasons], others: dict[str, Reasons]) -> None:
             merged[reason] = merged.get(reason, set()) | sources
 
 
-def _find_verdict(reasons: Reasons) -> str:
+def _find_class(reasons: Reasons) -> str:
     """The reason for which the method is left out. Empty: the method is known."""
     return next((reason for reason in REASONS if reason in reasons), "")
 

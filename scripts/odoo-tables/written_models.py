@@ -423,12 +423,12 @@ class Table:
         return sorted("/".join(target) for target in found - self.review.harmless)
 
     def render_rows(self) -> Iterator[str]:
-        for verdict, rows in (("needed", self.rows), ("-", self.left_out)):
+        for mark, rows in (("needed", self.rows), ("-", self.left_out)):
             for (model, name), targets in sorted(rows.items()):
                 for (other, method), row in sorted(targets.items()):
                     parts = [sorted(row.versions), sorted(row.hows), sorted(row.fields), sorted(row.links or ())]
                     described = " ".join(",".join(map(str, part)) or "-" for part in parts)
-                    yield f"{verdict} {model} {name} {other}/{method} {described}"
+                    yield f"{mark} {model} {name} {other}/{method} {described}"
 
 
 def list_heirs(sources: Sources) -> Iterator[str]:

@@ -1,13 +1,13 @@
 /**
- * Bytes in memory that all threads of the process read without copying it. V8 counts shared memory for no thread, so
- * that it alone never starts a garbage collection, and dead bodies would fill the memory. Therefore a thread that holds
- * shared memory also holds a plain ArrayBuffer of the same length, which V8 counts. Nothing is written to it, so that
- * it takes addresses but no memory.
+ * Bytes in memory that all threads of the process read without copying it. V8 does not count shared memory when it
+ * decides whether to collect garbage, so that bodies which nobody uses any more would fill the memory. Therefore a
+ * thread that holds shared memory also holds a plain ArrayBuffer of the same length, which V8 counts. Nothing is
+ * written to this buffer, so that it takes addresses but no memory.
  */
 
 import { createPauses } from './tasks/create-pauses.ts';
 
-/** Longer work on bytes is done in a thread. Work on this many takes some milliseconds. */
+/** Work on more bytes than this takes some milliseconds, and is done in a thread. */
 const LARGE_BYTES = 64 * 1024;
 /** Shared memory grows in steps of at least this size. */
 const STEP_BYTES = 1024 * 1024;
@@ -19,7 +19,7 @@ export function isLarge({ length }: { length: number }): boolean {
   return length > LARGE_BYTES;
 }
 
-/** By shared memory, as this thread sees it. */
+/** The plain buffers that V8 counts, by the shared memory that they stand for in this thread. */
 const counted = new WeakMap<ArrayBufferLike, ArrayBuffer>();
 
 /** Collects pieces into shared memory. Memory is taken as pieces arrive. */

@@ -18,7 +18,7 @@ export async function download(
   const timeout = readTimeout(options, settings);
   const url = settings.url.replace(/execute$/, 'download');
   const body = JSON.stringify(call);
-  budget.noteCall();
+  budget.countCall();
   for (let attempt = 1; ; attempt++) {
     const requestId = crypto.randomUUID();
     const info = { calls: [{ model, action: 'download' }], attempt, requestId };

@@ -9,7 +9,7 @@ const DELAY_MIN_MS = 200;
 const DELAY_MAX_MS = 5000;
 
 export interface RetryBudget {
-  noteCall(): void;
+  countCall(): void;
   /** Takes one retry; false if none is left. */
   take(): boolean;
 }
@@ -17,7 +17,7 @@ export interface RetryBudget {
 export function createRetryBudget(): RetryBudget {
   let tokens = TOKENS_MAX;
   return {
-    noteCall() {
+    countCall() {
       tokens = Math.min(TOKENS_MAX, tokens + TOKENS_PER_CALL);
     },
     take() {

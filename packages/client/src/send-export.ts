@@ -41,7 +41,7 @@ export async function* sendExport(
   const headers: Record<string, string> = {};
   tell(() => hooks.onRequest?.({ ...info, headers }));
   addHeaders(headers, settings, requestId, timeout);
-  settings.budget.noteCall();
+  settings.budget.countCall();
   signal?.throwIfAborted();
   const controller = new AbortController();
   const passOn = () => controller.abort(signal?.reason);

@@ -59,7 +59,7 @@ export async function send(
   const idempotencyKey = options.idempotencyKey ?? (isKeyed ? crypto.randomUUID() : undefined);
   const id = crypto.randomUUID();
   const text = JSON.stringify(body);
-  budget.noteCall();
+  budget.countCall();
   for (let attempt = 1; ; attempt++) {
     const info = { calls: shown, attempt, requestId: attempt === 1 ? id : `${id}.${attempt}` };
     const headers: Record<string, string> = {};

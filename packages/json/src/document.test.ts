@@ -55,7 +55,7 @@ describe('a document', () => {
         fc.array(mutation, { minLength: 1, maxLength: 3 }),
         ({ text }, mutations) => {
           const bytes = mutations.reduce(mutate, Buffer.from(text));
-          if (expectSameVerdict(bytes)) accepted++;
+          if (expectSameDecision(bytes)) accepted++;
           else refused++;
         },
       ),
@@ -67,7 +67,7 @@ describe('a document', () => {
   test('of random tokens is accepted exactly when JSON.parse accepts it', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
-        expectSameVerdict(Buffer.concat(tokens.map((part) => Buffer.from(part, 'latin1'))));
+        expectSameDecision(Buffer.concat(tokens.map((part) => Buffer.from(part, 'latin1'))));
       }),
       { numRuns: countCases(6000) },
     );
@@ -84,7 +84,7 @@ describe('a document', () => {
           const text = Buffer.from(`"${'a'.repeat(before)}${special}${'a'.repeat(behind)}"`);
           const memory = Buffer.alloc(text.length + 24, '"');
           memory.set(text, offset);
-          expectSameVerdict(memory.subarray(offset, offset + text.length));
+          expectSameDecision(memory.subarray(offset, offset + text.length));
         },
       ),
       { numRuns: countCases(2000) },
@@ -148,7 +148,7 @@ describe('JSON by RFC 8259', () => {
     'null',
     '{"__proto__":1}',
   ])('accepts %j', (text) => {
-    expect(expectSameVerdict(Buffer.from(text))).toBe(true);
+    expect(expectSameDecision(Buffer.from(text))).toBe(true);
   });
 
   test.each([
@@ -305,8 +305,8 @@ const token = fc.constantFrom(
   '\xef\xbb\xbf',
 );
 
-/** Expects the same verdict as that of JSON.parse on the decoded text. Returns true if both accept the text. */
-function expectSameVerdict(bytes: Buffer): boolean {
+/** Expects the same decision as that of JSON.parse on the decoded text. Returns true if both accept the text. */
+function expectSameDecision(bytes: Buffer): boolean {
   let isValid = true;
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -327,7 +327,7 @@ function expectSameVerdict(bytes: Buffer): boolean {
 }
 
 function expectRefusalAt(bytes: Buffer, offset: number): void {
-  expect(expectSameVerdict(bytes)).toBe(false);
+  expect(expectSameDecision(bytes)).toBe(false);
   expect(catchRefusal(bytes).offset).toBe(offset);
   expect(isUtf8(bytes.subarray(0, offset))).toBe(true);
 }

@@ -53,7 +53,7 @@ function findDuplicate(bytes: Uint8Array): void {
     const level = levels.at(-1);
     if (byte === QUOTE) {
       const end = skipString(bytes, at);
-      if (isName && level) noteName(level, decodeName(bytes, { start: at, end }), levels);
+      if (isName && level) addName(level, decodeName(bytes, { start: at, end }), levels);
       isName = false;
       at = end;
       continue;
@@ -72,7 +72,7 @@ function findDuplicate(bytes: Uint8Array): void {
   }
 }
 
-function noteName(level: Level, name: string, levels: readonly Level[]): void {
+function addName(level: Level, name: string, levels: readonly Level[]): void {
   level.step = name;
   if (level.names?.has(name)) throw new DuplicateMemberError(printPath(levels));
   level.names?.add(name);

@@ -29,25 +29,23 @@ const REASONS = {
   review: 'is not for calls, or reaches more than records of its model',
 } as const;
 
-type Verdict = keyof typeof REASONS | 'known';
+type MethodClass = keyof typeof REASONS | 'known';
 
 /** The model that every other one inherits. Its line has the methods of mixins too. */
 const EVERY_MODEL = 'base';
 
 /** Why `*` does not stand for the method, worded as the end of a sentence; null: it does. */
 export function findUnknown(model: string, method: string): string | null {
-  const verdict = readModel(model)?.get(method) ?? readModel(EVERY_MODEL)?.get(method) ?? 'unknown';
-  return verdict === 'known' ? null : REASONS[verdict];
+  const found = readModel(model)?.get(method) ?? readModel(EVERY_MODEL)?.get(method) ?? 'unknown';
+  return found === 'known' ? null : REASONS[found];
 }
 
 /**
  * The methods that the tables have for the model, each with the reason why it is left out; null: the method is known.
  */
 export function listMethods(model: string): Map<string, string | null> {
-  const verdicts = [...(readModel(EVERY_MODEL) ?? []), ...(readModel(model) ?? [])];
-  return new Map(
-    verdicts.map(([method, verdict]) => [method, verdict === 'known' ? null : REASONS[verdict]]),
-  );
+  const methods = [...(readModel(EVERY_MODEL) ?? []), ...(readModel(model) ?? [])];
+  return new Map(methods.map(([method, found]) => [method, found === 'known' ? null : REASONS[found]]));
 }
 
 /** The models of the tables. */
@@ -58,10 +56,10 @@ export function listModels(): string[] {
 
 /** The lines of the data by model, and the parsed lines. The size of the data bounds both. */
 let lines: Map<string, string> | null = null;
-const read = new Map<string, ReadonlyMap<string, Verdict>>();
+const read = new Map<string, ReadonlyMap<string, MethodClass>>();
 
 /** The methods on the model's own line; undefined: the model has no line. */
-function readModel(model: string): ReadonlyMap<string, Verdict> | undefined {
+function readModel(model: string): ReadonlyMap<string, MethodClass> | undefined {
   const known = read.get(model);
   if (known !== undefined) return known;
   lines ??= readLines();
@@ -82,12 +80,12 @@ function readLines(): Map<string, string> {
   );
 }
 
-function readLine(line: string): Map<string, Verdict> {
-  const methods = new Map<string, Verdict>();
-  let verdict: Verdict = 'known';
+function readLine(line: string): Map<string, MethodClass> {
+  const methods = new Map<string, MethodClass>();
+  let found: MethodClass = 'known';
   for (const word of line.split(' ')) {
-    if (word.startsWith('-')) verdict = word.slice(1) as Verdict;
-    else methods.set(word, verdict);
+    if (word.startsWith('-')) found = word.slice(1) as MethodClass;
+    else methods.set(word, found);
   }
   return methods;
 }

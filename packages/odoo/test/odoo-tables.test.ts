@@ -175,7 +175,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.guest code_of_branch secret',
       'library.member code_of_branch secret',
       'library.rack secret',
-      'library.shelf secret',
+      'library.shelf kept secret',
       'library.volume shelf_secret',
     ]);
     const others = { fields: ['*'], models: ['library.[dgrsv]*'] };
@@ -184,6 +184,38 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.branch door_code',
       'library.member code_of_branch',
     ]);
+  });
+
+  test('and texts that declare to be computed from them', () => {
+    const root = makeFolder();
+    const base = join(root, 'odoo', 'addons', 'base');
+    mkdirSync(base, { recursive: true });
+    writeFileSync(join(base, '__manifest__.py'), '{"license": "LGPL-3"}');
+    const model = `
+class Door(models.Model):
+    _name = "door"
+
+    open_key = fields.Char()
+    name = fields.Char(compute="_compute_name")
+    open_url = fields.Char(compute="_compute_open")
+    is_open = fields.Boolean(compute="_compute_open")
+
+    @api.depends("open_key")
+    def _compute_open(self):
+        for door in self:
+            door.open_url = "/open/" + door.open_key
+            door.is_open = bool(door.open_key)
+
+    @api.depends("is_open")
+    def _compute_name(self):
+        for door in self:
+            door.name = "open" if door.is_open else "closed"
+`;
+    writeFileSync(join(base, 'models.py'), model);
+    const review = join(root, 'review.json');
+    writeFileSync(review, '{"credential_fields": []}');
+    const args = ['-B', `${folder}credential_fields.py`, '--review', review, `18=${root}`];
+    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain('`\ndoor open_key open_url\n`');
   });
 
   describe('the methods that `*` of a policy stands for', () => {
@@ -559,6 +591,8 @@ class Book(models.Model):
         self.env["shelf"].search([("card_ids.home_id", "in", self.env.context.get("home_ids"))]).unlink()
         # Read only, and a value of another record.
         self.env["guest"].browse(self.env.context.get("guest_id")).name_get()
+        if home := self.env["home"].browse(self.env.context.get("sent_to")):
+            home.name = self.name
 
     def count(self):
         return len(self.env["card"].browse(self.env.context["active_ids"]))
@@ -574,6 +608,12 @@ class Card(models.Model):
     _name = "card"
 
     home_id = fields.Many2one("home")
+
+
+class Home(models.Model):
+    _name = "home"
+
+    name = fields.Char()
 
 
 class Form(models.TransientModel):
@@ -603,11 +643,11 @@ class Other(models.TransientModel):
       const [, lines = ''] = execFileSync('python3', args, { encoding: 'utf8' }).split('`');
       return lines.trim().split('\n');
     };
-    expect(list()).toEqual(['card_id card', 'form: book', 'home_ids home', 'other: *']);
+    expect(list()).toEqual(['card_id card', 'form: book', 'home_ids home', 'other: *', 'sent_to home']);
     const rows = [
       { names: ['card_id', 'other:'], models: [] },
       { names: ['form:', 'a_id'], models: ['book', 'card'] },
     ];
-    expect(list(...rows)).toEqual(['a_id book card', 'form: book card', 'home_ids home']);
+    expect(list(...rows)).toEqual(['a_id book card', 'form: book card', 'home_ids home', 'sent_to home']);
   },
 );

@@ -249,6 +249,7 @@ describe('a denied field under another name of its record', () => {
     ['ir.attachment', 'datas', 'ir.attachment', 'db_datas'],
     ['ir.attachment', 'raw', 'ir.attachment', 'datas'],
     ['product.product', 'default_code', 'product.product', 'code'],
+    ['project.task', 'description', 'project.task', 'html_field_history'],
     ['product.product', 'default_code', 'product.product', 'partner_ref'],
     ['res.partner.bank', 'acc_number', 'res.partner.bank', 'sanitized_acc_number'],
     ['product.product', 'standard_price', 'sale.order.line', 'purchase_price'],
@@ -848,4 +849,31 @@ describe('a field that the server computes from a denied field', () => {
     expect(check('vat')).toBe(0);
     expect(check('c0')).toBe(count);
   });
+});
+
+test('a field that is inherited with the one from which it is computed is denied with it', () => {
+  const version = new Map([
+    ['wage', char],
+    ['contract_wage', computed('wage')],
+    ['final_yearly_costs', computed('contract_wage')],
+    ['job_title', char],
+  ]);
+  const types = new Map<string, FieldTypes>([
+    ['hr.version', version],
+    [
+      'hr.employee',
+      new Map([
+        ['version_id', to('hr.version')],
+        ...[...version.keys()].map((name): [string, FieldType] => [name, related(`version_id.${name}`)]),
+      ]),
+    ],
+  ]);
+  const deny = { 'hr.employee': { deny: ['wage'] } };
+  const check = new FieldCheck(new FieldRules(deny), { types, orders: null });
+  const denies = (model: string, field: string) => check.check(model, { path: [field], tail: null }) !== null;
+  expect(denies('hr.employee', 'wage')).toBe(true);
+  expect(denies('hr.employee', 'contract_wage')).toBe(true);
+  expect(denies('hr.employee', 'final_yearly_costs')).toBe(true);
+  expect(denies('hr.employee', 'job_title')).toBe(false);
+  expect(denies('hr.version', 'contract_wage')).toBe(false);
 });

@@ -9,6 +9,7 @@ import {
   findComputedField,
   findModelOrder,
   findParentField,
+  INHERITED_MODELS,
   listCompared,
   listNameFields,
   listShownAnywhere,
@@ -331,7 +332,8 @@ export class FieldCheck {
     if (type === 'lacking') return null;
     // The server does not describe the field to this user, but related fields still show its value.
     if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
-    if (type.related !== null) return this.#checkRelated(model, type.related, depth);
+    if (type.related !== null)
+      return this.#checkRelated(model, type.related, depth) ?? this.#checkInherited(model, type.related);
     const linked = this.#findDenyingInverse(model, field, type);
     if (linked !== null) return linked;
     const paths = listPaths(type, findComputedField(model, field));
@@ -510,6 +512,40 @@ export class FieldCheck {
     const rule = this.#findDenying(at, related.at(-1) ?? '', depth + 1, true);
     // A rule that allows this field by its name need not allow the field whose value it has.
     return rule !== null && at === model && 'allow' in rule.rule ? null : rule;
+  }
+
+  /**
+   * A field that the model inherits from another record can be computed there from one that it inherits too:
+   * `contract_wage` of employees from `wage`.
+   */
+  #checkInherited(
+    model: string,
+    [link = '', field = '', ...more]: readonly string[],
+  ): CompiledFieldRule | null {
+    const check = this.#findDenyingCheck();
+    const type = this.#findType(model, link);
+    if (check === null || type === null || type === 'lacking' || more.length > 0) return null;
+    const { relation } = type;
+    if (relation === null || INHERITED_MODELS.get(model)?.includes(relation) !== true) return null;
+    const names = new Set([field]);
+    for (const name of names) {
+      const rule = name === field ? null : check.#rules.findDenying(model, name);
+      if (rule !== null) return rule;
+      for (const source of check.#listOwnSources(relation, name)) names.add(source);
+    }
+    return null;
+  }
+
+  /** The fields of the same record from which a field is computed. */
+  #listOwnSources(model: string, field: string): string[] {
+    const known = findComputedField(model, field);
+    const type = this.#findType(model, field);
+    const declared = type === null || type === 'lacking' ? NONE : listPaths(type, known);
+    return [
+      ...(known?.sources ?? []).flatMap((source) => (source.model === model ? source.field : [])),
+      ...(known?.writers ?? []),
+      ...declared.flatMap(([first = '', ...more]) => (more.length === 0 ? first : [])),
+    ];
   }
 
   /** The model of the last field of a path; null: not known. */

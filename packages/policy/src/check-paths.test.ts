@@ -34,6 +34,7 @@ const TYPES = new Map<string, FieldTypes>([
   ],
   ['x.line', new Map([['order_id', field('many2one', 'x.order')]])],
   ['res.partner', new Map([['user_ids', field('one2many', 'res.users')]])],
+  ['product.product', new Map([['seller_ids', field('one2many', 'product.supplierinfo')]])],
 ]);
 
 /** The message of the denial, or the field that the server does not describe; null: the call is allowed. */
@@ -152,6 +153,15 @@ describe('if all models may be read, a path to fields', () => {
     const named = { ...ALL, 'delivery.carrier': ['read'] };
     expect(search(['carrier_id.margin', '=', 5], named)).toBeNull();
   });
+});
+
+test('a domain in the context leads from the model that Odoo searches by it', () => {
+  const ask = (condition: unknown, models: Policy['models'] = {}) =>
+    check('search', [[]], { models, keyword: { context: { suggest_domain: [condition] } } });
+  expect(ask(['seller_ids.price', '>', 5])).toContain('`product.supplierinfo`');
+  expect(ask(['seller_ids', '=', 'Azure'])).toContain('`product.supplierinfo`');
+  expect(ask(['seller_ids.price', '>', 5], { 'product.supplierinfo': ['read'] })).toBeNull();
+  expect(ask(['default_code', '=', 'a'])).toBeNull();
 });
 
 describe('a search by name needs the models whose fields it compares', () => {

@@ -111,9 +111,9 @@ export class PathCheck {
   }
 
   #check(own: string, { path, tail, model, isWritten }: FieldUse): DeniedPath | null {
-    // Members of the context name fields of any model. Other rules check writes to related records.
-    if (model !== undefined || (isWritten === true && tail === null)) return null;
-    let at: Place = { model: own, via: null };
+    // Defaults in the context name fields of any model. Other rules check writes to related records.
+    if (model === null || (isWritten === true && tail === null)) return null;
+    let at: Place = { model: model ?? own, via: null };
     for (const [index, name] of path.entries()) {
       const isLast = index === path.length - 1;
       // From 19 on, `id.email` in a domain is `email` of the record itself.

@@ -9,7 +9,7 @@ import type { RunOptions } from './cli/run.ts';
 import { VERSION_WORDS } from './cli/version-words.ts';
 import { receiveSettings } from './cli/workers-settings.ts';
 
-/** Signals within this time of the first are echoes of it. */
+/** Signals within this time after the first one repeat it. */
 const ECHO_MS = 300;
 /** Time for the reader of the log to take its last lines after a stop. */
 const LAST_LINES_MS = 2000;
@@ -83,8 +83,8 @@ async function untilTaken(): Promise<void> {
 }
 
 /**
- * Resolves at the first signal. A second one ends the program at once, unless it is an echo of the first: npm forwards
- * a Ctrl-C that the terminal has also sent to this process.
+ * Resolves at the first signal. A second one ends the program at once, unless it only repeats the first: npm forwards a
+ * Ctrl-C that the terminal has also sent to this process.
  */
 function untilStopped(): Promise<void> {
   runsUntilStopped = true;

@@ -9,7 +9,7 @@ export type SocketUse = 'send a request' | 'connect' | 'close' | 'send an answer
 
 interface Waiting {
   runs: (() => void)[];
-  /** The owner of each function. Pairs would be a further object for each. */
+  /** The owner of each function, at the same index. A list of pairs would need one more object for each function. */
   owners: (string | null)[];
 }
 
@@ -22,7 +22,10 @@ const waiting = new Map<SocketUse, Waiting>([
 ]);
 let isScheduled = false;
 
-/** A function that is added while the others run, runs at the end of the next turn. `owner`: whom it serves. */
+/**
+ * A function that is added while the others run, runs at the end of the next turn. `owner`: name of the call that it
+ * serves.
+ */
 export function atTurnEnd(use: SocketUse, owner: string | null, run: () => void): void {
   if (!isScheduled) setImmediate(runAll);
   isScheduled = true;
@@ -41,7 +44,7 @@ function runAll(): void {
     for (let index = 0; index < runs.length; index++) runOne(runs[index]!, owners[index] ?? null);
 }
 
-/** An error is that of a callback of its own: it is uncaught, and prevents no other function. */
+/** An error counts as thrown by a callback of its own: it is uncaught, and all other functions still run. */
 function runOne(run: () => void, owner: string | null): void {
   try {
     run();

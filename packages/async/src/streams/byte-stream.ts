@@ -3,8 +3,8 @@
 export interface ByteStream {
   /**
    * The next bytes, which the reader may keep; null once the stream is complete. Fails with {@link ByteStreamError} if
-   * it cannot complete. A source gives bytes that have arrived without a promise, so that a reader can take what is
-   * there and not wait for more. Streams around it need not.
+   * it cannot complete. A source returns bytes that have arrived as they are, without a promise, so that a reader can
+   * take them and need not wait for more. Streams that wrap a source may return a promise.
    */
   next(): Uint8Array | null | Promise<Uint8Array | null>;
   /** Drops the rest and closes the source. */

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface BatchedWrites<Value> {
-  /** Adds a value to what waits for this key. */
+  /** Merges a value into the one that waits for this key. */
   add(key: string, value: Value): void;
   /** Writes all waiting values. Rejects with the error of a write, whose batch is not written again. */
   flush(): Promise<void>;

@@ -61,7 +61,7 @@ export class SingleFlightCache<Value extends NonNullable<unknown>> {
   /** `max` bounds the sum of all weights. A value that is heavier than that is not kept. */
   constructor(max: number, nowMs: () => number, weigh: (value: Value) => number = () => 1) {
     const sizeCalculation = ({ value }: { value: Value }) => weigh(value);
-    // The library takes a start at 0 for none.
+    // The library takes 0 as the start of an entry for an entry without a start.
     const perf = { now: () => nowMs() + 1 };
     this.#kept = new LRUCache({ maxSize: max, sizeCalculation, ttlResolution: 0, perf });
   }

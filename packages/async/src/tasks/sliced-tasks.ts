@@ -10,7 +10,7 @@ export class SlicedTasks {
   readonly #waiting: (() => void)[] = [];
   /** Time that tasks took in this turn. */
   #usedMs = 0;
-  #isTurnNoted = false;
+  #isTurnWatched = false;
 
   /** `nowMs`: a monotonic clock in milliseconds. */
   constructor(nowMs: () => number) {
@@ -24,7 +24,7 @@ export class SlicedTasks {
 
   /** Runs the task: at once if there is time. */
   async run<Result>(task: () => Result): Promise<Result> {
-    this.#noteTurn();
+    this.#watchTurn();
     if (this.#hasTime) return this.#measure(task);
     return await new Promise((resolve, reject) => {
       this.#waiting.push(() => {
@@ -47,11 +47,11 @@ export class SlicedTasks {
   }
 
   /** The time of a turn ends with it. */
-  #noteTurn(): void {
-    if (this.#isTurnNoted) return;
-    this.#isTurnNoted = true;
+  #watchTurn(): void {
+    if (this.#isTurnWatched) return;
+    this.#isTurnWatched = true;
     setImmediate(() => {
-      this.#isTurnNoted = false;
+      this.#isTurnWatched = false;
       this.#usedMs = 0;
       this.#runWaiting();
     });
@@ -62,6 +62,6 @@ export class SlicedTasks {
     while (started < this.#waiting.length && this.#usedMs < SLICE_MS) this.#waiting[started++]?.();
     if (started === 0) return;
     this.#waiting.splice(0, started);
-    this.#noteTurn();
+    this.#watchTurn();
   }
 }

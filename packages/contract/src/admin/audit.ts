@@ -79,8 +79,8 @@ export const auditView = named(
 export type AuditView = z.infer<typeof auditView>;
 
 /** The result of `audit verify`. */
-export const auditVerdict = named(
-  'AuditVerdict',
+export const auditVerification = named(
+  'AuditVerification',
   z.object({
     intact: z.boolean().describe('True: each record from `first_seq` to `last_seq` is there and unchanged.'),
     first_seq: z.int(),
@@ -97,7 +97,7 @@ export const auditVerdict = named(
       .describe('The first error found; null if there is none.'),
   }),
 );
-export type AuditVerdict = z.infer<typeof auditVerdict>;
+export type AuditVerification = z.infer<typeof auditVerification>;
 
 export const auditPage = named('AuditPage', pageOf(auditView));
 

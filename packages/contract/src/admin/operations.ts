@@ -9,7 +9,7 @@ import {
   auditPage,
   auditParams,
   auditQuery,
-  auditVerdict,
+  auditVerification,
   auditView,
   exportQuery,
   verifyQuery,
@@ -495,14 +495,14 @@ export const OPERATIONS = {
     query: exportQuery,
     answer: { status: 200, types: ['application/x-ndjson', 'text/csv; charset=utf-8'] },
   },
-  /** `head`: the head of an earlier verdict, which must still be part of the chain. */
+  /** `head`: the head of an earlier verification, which must still be part of the chain. */
   verifyAudit: {
     method: 'GET',
     path: '/audit/verify',
     role: 'viewer',
     summary: 'Verifies the hash chain of the audit, and returns the first fault.',
     query: verifyQuery,
-    answer: { status: 200, schema: auditVerdict },
+    answer: { status: 200, schema: auditVerification },
   },
   getAuditRecord: {
     method: 'GET',

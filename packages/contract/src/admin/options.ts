@@ -3,7 +3,10 @@
 export interface OptionRule {
   /** Default: the name of the member, with dashes. */
   name?: string;
-  /** It names a file that has the value: one line, without the end of the line, or a text as it is. */
+  /**
+   * The option names a file with the value. `line`: the file has one line, whose line break is left out. `text`: the
+   * whole file is the value.
+   */
   file?: 'line' | 'text';
   /** A name of such a file, for examples. */
   example?: string;

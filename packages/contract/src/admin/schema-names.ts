@@ -34,8 +34,8 @@ export function optional<Shape extends Record<string, z.ZodType>>(
 type Shape = Readonly<Record<string, z.ZodType>>;
 
 /**
- * The members that need not be given, and what they are then: those of `others`; apart from these, null for a member
- * that can be null, and false for a switch.
+ * The optional members with their defaults: those in `others`, null for another member that can be null, and false for
+ * another switch.
  */
 export function listDefaults(shape: Shape, others: Readonly<Record<string, unknown>>) {
   const defaults: Record<string, unknown> = {};
@@ -47,7 +47,7 @@ export function listDefaults(shape: Shape, others: Readonly<Record<string, unkno
   return defaults;
 }
 
-/** The same members. Those of {@link listDefaults} may be left out. */
+/** The same members. Those with a default ({@link listDefaults}) may be left out. */
 export function withDefaults<Members extends Shape>(
   members: Members,
   others: Readonly<Record<string, unknown>>,

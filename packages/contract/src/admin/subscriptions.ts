@@ -44,7 +44,7 @@ export const SUBSCRIPTION_MEMBERS = {
 
 const { events, url, interval_seconds, start, ...records } = SUBSCRIPTION_MEMBERS;
 
-/** The same, by the subscriptions that have them: all, those to records, those to events. */
+/** The same members, grouped by the subscriptions that have them: all, those to records, those to events. */
 export const SUBSCRIPTION_PARTS = {
   shared: { url, interval_seconds, start } satisfies Record<SharedMember, z.ZodType>,
   records: records satisfies Record<RecordMember, z.ZodType>,

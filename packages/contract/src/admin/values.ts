@@ -64,7 +64,9 @@ export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
 /** The members of a key that an operator may give. */
 export const KEY_MEMBERS = ['name', 'policy', 'expires_at'] as const;
 
-/** Members of an instance that need not be given, and what they are then, unless that is null or false. */
+/**
+ * The defaults of optional members of an instance. Other optional members default to null, or to false for a switch.
+ */
 export const INSTANCE_DEFAULTS = { protocol: 'auto' } as const;
 
 /** The members of an instance that a check of its server needs, in addition to the user. */
@@ -78,7 +80,9 @@ export const INSTANCE_CHECK_MEMBERS = [
   'allow_private',
 ] as const;
 
-/** Members of a subscription that need not be given, and what they are then, unless that is null or false. */
+/**
+ * The defaults of optional members of a subscription. Other optional members default to null, or to false for a switch.
+ */
 export const SUBSCRIPTION_DEFAULTS = {
   domain: [],
   interval_seconds: 60,
@@ -86,7 +90,10 @@ export const SUBSCRIPTION_DEFAULTS = {
   start: 'now',
 } as const;
 
-/** What every subscription has. One to events has `events` beside, and one to records the members below. */
+/**
+ * The members that every subscription has. A subscription to events also has `events`, and one to records the members
+ * below.
+ */
 export const SHARED_SUBSCRIPTION_MEMBERS = ['url', 'interval_seconds', 'start'] as const;
 export const RECORD_SUBSCRIPTION_MEMBERS = [
   'instance',

@@ -8,9 +8,9 @@ const OPTIONS = { debug: false, secrets: [] };
 const faults = recordedJson2.flatMap((recording) => {
   const body = Buffer.from(recording.body);
   const headers = { 'content-type': recording.contentType, location: recording.location };
-  const verdict = classifyJson2Answer({ status: recording.status, headers, body }, OPTIONS);
-  return 'fault' in verdict && verdict.kind !== 'database_hidden'
-    ? [{ name: recording.name, body, translated: verdict.fault }]
+  const classified = classifyJson2Answer({ status: recording.status, headers, body }, OPTIONS);
+  return 'fault' in classified && classified.kind !== 'database_hidden'
+    ? [{ name: recording.name, body, translated: classified.fault }]
     : [];
 });
 

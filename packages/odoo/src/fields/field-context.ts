@@ -16,6 +16,8 @@ export interface ContextFields {
    * ignore it.
    */
   onlyDeny?: true;
+  /** The records are sorted by the fields, and no name shows them. */
+  isOrder?: true;
 }
 
 const ADDRESS = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
@@ -77,7 +79,12 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   { member: 'name_with_seats_availability', model: 'event.event.ticket', fields: ['seats_available'] },
   { member: 'hr_timesheet_display_remaining_hours', model: 'project.task', fields: ['remaining_hours'] },
   // From 17 on, partners are sorted first by these fields; in 15 and 16 only the partners found by a search by name.
-  { member: 'res_partner_search_mode', model: 'res.partner', fields: ['customer_rank', 'supplier_rank'] },
+  {
+    member: 'res_partner_search_mode',
+    model: 'res.partner',
+    fields: ['customer_rank', 'supplier_rank'],
+    isOrder: true,
+  },
   // 19: names for lists of choices.
   { member: 'formatted_display_name', model: 'res.partner', fields: ['parent_id', 'company_name'] },
   { member: 'formatted_display_name', model: 'res.users', fields: ['leave_date_to'] },
@@ -94,6 +101,12 @@ export const CONTEXT_FIELDS: readonly ContextFields[] = [
   // Comparing the answers with and without `active_test` would show the value of `active`.
   { member: 'active_test', model: null, fields: ['active'], value: false },
 ];
+
+/** Members whose value is a domain, with the model that Odoo searches by it. */
+export const CONTEXT_DOMAINS: ReadonlyMap<string, string> = new Map([
+  // 19: with it, a condition on `suggested_qty` finds the products of this domain.
+  ['suggest_domain', 'product.product'],
+]);
 
 /** A member with one of these prefixes names a field after the prefix. `any`: the field can be of any model. */
 export const CONTEXT_PREFIXES: readonly { prefix: string; any: boolean }[] = [

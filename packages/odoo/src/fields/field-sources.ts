@@ -119,6 +119,7 @@ const NAME_FIELDS_OF_OTHERS: ReadonlyMap<string, readonly { model: string; field
 const SIMILAR_NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['res.partner', ['parent_id']],
   ['hr.leave', ['duration_display']],
+  ['res.partner.bank', ['bank_name', 'bank_id']],
 ]);
 const USUAL_NAME_FIELDS = ['name'];
 /** Models whose display name shows other fields than the usual ones. */
@@ -258,6 +259,8 @@ const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['fiscal_country_codes', ['country_id']],
   ['company_type', ['is_company']],
   ['tz_offset', ['tz']],
+  // Earlier texts of a field of HTML (18, 19).
+  ['html_field_history', ['description', 'body']],
   ['signup_valid', ['signup_token', 'signup_expiration']],
   ['image_1024', ['image_1920']],
   ['image_512', ['image_1920']],

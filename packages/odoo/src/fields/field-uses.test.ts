@@ -124,6 +124,10 @@ test('reads the same fields by name, and those of the context', () => {
   expect(list('search', '[[]]', '{"context": {"hr_timesheet_display_remaining_hours": true}}')).toEqual([
     'project.task:remaining_hours',
   ]);
+  // Odoo searches products by this domain.
+  expect(list('search', '[[]]', '{"context": {"suggest_domain": [["a.b", "=", "x"]]}}')).toEqual([
+    'product.product:a.b → searched',
+  ]);
   expect(list('read', '[[1], ["a"]]', '{"context": {"seller_id": 1}}')).toEqual([
     'a[] → shown',
     'product.supplierinfo:product_name',

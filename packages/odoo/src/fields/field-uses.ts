@@ -11,7 +11,13 @@ import {
   skipWhiteSpace,
 } from '@erp-proxy/json';
 import { type Arguments, findArgument, isLeftOut } from '../arguments.ts';
-import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES, type ContextFields } from './field-context.ts';
+import {
+  CONTEXT_DOMAINS,
+  CONTEXT_FIELDS,
+  CONTEXT_GROUPS,
+  CONTEXT_PREFIXES,
+  type ContextFields,
+} from './field-context.ts';
 import {
   type FieldArgument,
   type FieldForm,
@@ -224,7 +230,7 @@ class UseReader {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null, isListed: true };
     this.#showsNames = this.#givesNames(list);
     if (this.#sortsGroups(list)) this.#grouping = 'named';
-    if (records !== null) this.#noteUnordered(records, list);
+    if (records !== null) this.#findUnordered(records, list);
     for (const name of always) this.#add([name], 'shown');
     for (const row of CONTEXT_FIELDS) if (context.includes(row.member)) this.#addContextRow(row);
     for (const argument of list) this.#readArgument(argument, defaults);
@@ -265,7 +271,7 @@ class UseReader {
     );
   }
 
-  #noteUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
+  #findUnordered({ argument, onlyWith }: RecordOrder, list: readonly FieldArgument[]): void {
     const find = (name: string) => list.find(({ names }) => names.includes(name));
     const isGiven = (name: string) => {
       const found = find(name);
@@ -284,7 +290,7 @@ class UseReader {
     const [name = ''] = names;
     const shown = form === 'shown' && this.#showsNames ? 'shown' : null;
     if (values.every((value) => this.#isEmpty(value))) {
-      this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
+      this.#findUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
       this.#guard(name, () => {
         if (standard !== undefined) this.#add([standard], null);
@@ -297,7 +303,7 @@ class UseReader {
     });
   }
 
-  #noteUnnamed(
+  #findUnnamed(
     form: FieldForm,
     { name, position, tail }: Omit<ListableFields, 'canList'>,
     isGiven: boolean,
@@ -484,7 +490,7 @@ class UseReader {
     value: JsonSpan,
     parse: (text: string) => Path | null,
     prefix: Path,
-    more: Pick<FieldUse, 'clause'> = { clause: { kind: 'domain', base: prefix.length } },
+    more: Pick<FieldUse, 'clause' | 'model'> = { clause: { kind: 'domain', base: prefix.length } },
   ): void {
     if (this.#isEmpty(value)) return;
     if (value.kind !== 'array') throw new Unreadable();
@@ -498,7 +504,7 @@ class UseReader {
     item: JsonSpan,
     parse: (text: string) => Path | null,
     prefix: Path,
-    more: Pick<FieldUse, 'clause'>,
+    more: Pick<FieldUse, 'clause' | 'model'>,
   ): void {
     const parts: JsonSpan[] = [];
     this.#elements(item, (part) => void parts.push(part));
@@ -515,8 +521,9 @@ class UseReader {
       this.#domain(value, parsePath, path.at(-1) === ID ? path.slice(0, -1) : path, more);
       return;
     }
-    if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null);
-    if (HIERARCHY.test(operator)) this.#hierarchy(path, value);
+    const start = more.model === undefined ? {} : { model: more.model };
+    if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null, start);
+    if (HIERARCHY.test(operator)) this.#hierarchy(path, value, start);
     // A text is compared with the names of the records that the field leads to. From 19 on, `like` makes a text of
     // any other value.
     const isText = this.#hasString(value) || (PATTERN.test(operator) && !this.#isEmpty(value));
@@ -531,13 +538,13 @@ class UseReader {
   }
 
   /** A text in place of an id is searched for by name, in the model of the ids. */
-  #hierarchy(path: Path, value: JsonSpan): void {
+  #hierarchy(path: Path, value: JsonSpan, start: Pick<FieldUse, 'model'>): void {
     if (path.at(-1) === ID) {
       const owner = path.slice(0, -1);
-      this.#add([...owner, PARENTS], null);
-      if (this.#hasString(value)) this.#add([...owner, NAME_SEARCH], null);
+      this.#add([...owner, PARENTS], null, start);
+      if (this.#hasString(value)) this.#add([...owner, NAME_SEARCH], null, start);
     }
-    this.#add(path, 'parents');
+    this.#add(path, 'parents', start);
   }
 
   /**
@@ -631,6 +638,8 @@ class UseReader {
     if (this.#isEmpty(context)) return;
     this.#members(context, (member, value) => {
       if (CONTEXT_GROUPS.has(member)) this.#texts(value, parseGroup, [], 'named');
+      const searched = CONTEXT_DOMAINS.get(member);
+      if (searched !== undefined) this.#domain(value, parsePath, [], { model: searched });
       for (const row of CONTEXT_FIELDS) {
         const isUsed = row.value === false ? isLeftOut(value) : !this.#isEmpty(value);
         if (row.member === member && isUsed) this.#addContextRow(row);

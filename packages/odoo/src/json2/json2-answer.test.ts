@@ -55,21 +55,22 @@ describe('a fault recorded over both protocols', () => {
   });
 
   test.each(both)('has the same code, type and name in both: $name', ({ name }) => {
-    const verdict = classifyRecorded(findRecorded(name));
-    if (!('fault' in verdict)) throw new Error(verdict.kind);
-    expect(summarize(verdict.fault)).toStrictEqual(summarize(findFault(name)));
+    const classified = classifyRecorded(findRecorded(name));
+    if (!('fault' in classified)) throw new Error(classified.kind);
+    expect(summarize(classified.fault)).toStrictEqual(summarize(findFault(name)));
   });
 
   test.each(both)('has the same message in both if Odoo itself wrote it: $name', ({ name }) => {
-    const verdict = classifyRecorded(findRecorded(name));
-    if (!('fault' in verdict)) throw new Error(verdict.kind);
+    const classified = classifyRecorded(findRecorded(name));
+    if (!('fault' in classified)) throw new Error(classified.kind);
     // Python's own error names the class, that of `inspect` does not. The two recordings also have different ids.
-    if (verdict.fault.data.name === 'builtins.TypeError' && verdict.kind === 'signature_differs') return;
+    if (classified.fault.data.name === 'builtins.TypeError' && classified.kind === 'signature_differs')
+      return;
     const withoutIds = (text: string) => text.replace(/\((7|8)2,\)/, '()');
     const expected = findFault(name);
-    expect(withoutIds(verdict.fault.message)).toBe(withoutIds(expected.message));
+    expect(withoutIds(classified.fault.message)).toBe(withoutIds(expected.message));
     expect(
-      verdict.fault.data.arguments.map((item) => (typeof item === 'string' ? withoutIds(item) : item)),
+      classified.fault.data.arguments.map((item) => (typeof item === 'string' ? withoutIds(item) : item)),
     ).toStrictEqual(
       expected.data.arguments.map((item) => (typeof item === 'string' ? withoutIds(item) : item)),
     );
@@ -88,10 +89,10 @@ test.each([
   ['default-get-fields-list-name', 'error-missing-required-arg'],
   ['search-read-company-not-allowed', 'error-access-company'],
 ])('%s over /json/2 gets the answer of %s over /jsonrpc', (json2, jsonrpc) => {
-  const verdict = classifyRecorded(findRecorded(json2));
-  if (!('fault' in verdict)) throw new Error(verdict.kind);
-  expect(summarize(verdict.fault)).toStrictEqual(summarize(findFault(jsonrpc)));
-  if (json2 === 'error-bearer-invalid') expect(verdict.fault).toStrictEqual(findFault(jsonrpc));
+  const classified = classifyRecorded(findRecorded(json2));
+  if (!('fault' in classified)) throw new Error(classified.kind);
+  expect(summarize(classified.fault)).toStrictEqual(summarize(findFault(jsonrpc)));
+  if (json2 === 'error-bearer-invalid') expect(classified.fault).toStrictEqual(findFault(jsonrpc));
 });
 
 describe('every recorded answer', () => {
@@ -131,10 +132,10 @@ describe('every recorded answer', () => {
 
   test('shows no traceback, and no other status of werkzeug in the arguments', () => {
     for (const recording of recordedJson2) {
-      const verdict = classifyRecorded(recording);
-      if (verdict.kind !== 'signature_differs') continue;
-      expect(verdict.fault.data.arguments).toStrictEqual([verdict.fault.data.message]);
-      expect(verdict.fault.data).not.toHaveProperty('debug');
+      const classified = classifyRecorded(recording);
+      if (classified.kind !== 'signature_differs') continue;
+      expect(classified.fault.data.arguments).toStrictEqual([classified.fault.data.message]);
+      expect(classified.fault.data).not.toHaveProperty('debug');
     }
   });
 });
@@ -156,9 +157,9 @@ describe('an unrecorded answer', () => {
     ['werkzeug.exceptions.NotFound', 404, { code: 404, type: 'upstream_error' }],
     ['werkzeug.exceptions.UnprocessableEntity', 422, { code: 200, type: 'arguments_invalid' }],
   ])('of %s with %i is a fault', (name, status, summary) => {
-    const verdict = classify({ status, body: printFault(name, 'Something of a method') });
-    expect(verdict.kind).toBe('fault');
-    expect('fault' in verdict && summarize(verdict.fault)).toStrictEqual({ ...summary, name });
+    const classified = classify({ status, body: printFault(name, 'Something of a method') });
+    expect(classified.kind).toBe('fault');
+    expect('fault' in classified && summarize(classified.fault)).toStrictEqual({ ...summary, name });
   });
 
   test.each<[string, Parameters<typeof classify>[0]]>([

@@ -12,7 +12,7 @@ export interface Json2Answer extends AnswerStatus {
   body: Uint8Array;
 }
 
-export type Json2Verdict =
+export type ClassifiedJson2Answer =
   /** The body is exactly the value. */
   | { kind: 'result' }
   /** An error of Odoo, as `/jsonrpc` would have sent it. */
@@ -38,7 +38,7 @@ export type Json2Verdict =
   /** Not an answer of Odoo to this request. The reason is for the log. */
   | { kind: 'bad'; reason: string };
 
-export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
+export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOptions): ClassifiedJson2Answer {
   if (isConclusive(answer)) return { kind: 'status' };
   switch (classifyStatus(answer)) {
     case 'success':
@@ -64,13 +64,13 @@ export function isJson2Result(answer: AnswerStatus): boolean {
   return classifyStatus(answer) === 'success' && isJson(answer);
 }
 
-const ROUTE_MISSING: Json2Verdict = { kind: 'route_missing', isBlocked: false };
+const ROUTE_MISSING: ClassifiedJson2Answer = { kind: 'route_missing', isBlocked: false };
 
 function isJson(answer: AnswerStatus): boolean {
   return /^application\/json\s*(;|$)/i.test(readHeader(answer, 'content-type'));
 }
 
-function classifyMissingPage({ body }: Json2Answer, options: ClassifyOptions): Json2Verdict {
+function classifyMissingPage({ body }: Json2Answer, options: ClassifyOptions): ClassifiedJson2Answer {
   // The message is never translated, since translations are in the database (docs/odoo-facts.md#json2-pages).
   const isHidden = decodeStart(body).includes('No database is selected');
   return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : ROUTE_MISSING;
@@ -95,7 +95,7 @@ const CHANGED_ON_THE_WAY: readonly { name: string; message: RegExp; reason: stri
   },
 ];
 
-function classifyBody(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
+function classifyBody(answer: Json2Answer, options: ClassifyOptions): ClassifiedJson2Answer {
   const value = parseJson(answer.body);
   if (classifyStatus(answer) === 'not_found' && isOldNotFound(value)) return ROUTE_MISSING;
   const raw = readFault(value);
@@ -145,7 +145,7 @@ function denyDatabase(options: ClassifyOptions): Fault {
   );
 }
 
-function bad(reason: string): Json2Verdict {
+function bad(reason: string): ClassifiedJson2Answer {
   return { kind: 'bad', reason };
 }
 

@@ -28,6 +28,8 @@ change.password.wizard: res.users
 change.production.qty: mrp.production
 config_id pos.config
 coupon.generate.wizard: coupon.program
+create_for_project_id project.project
+create_for_task_id project.task
 crm.lead.forward.to.partner: crm.lead
 crm.lead.lost: crm.lead
 crm.lead2opportunity.partner.mass: crm.lead
@@ -49,6 +51,7 @@ l10n_it_moves_to_post account.move
 l10n_it_xml_export.monthly.tax.report.xml.export.wizard: account.move
 l10n_latam.payment.mass.transfer: account.payment l10n_latam.check
 l10n_sa_edi.otp.wizard: account.journal
+link_to_project project.project
 loyalty.generate.wizard: loyalty.program
 mail.activity.schedule: *
 mailing.list.merge: mailing.list
@@ -66,6 +69,7 @@ payment.refund.wizard: account.payment
 payment_ids account.payment
 peppol.registration: account.move
 picking_id stock.picking
+pickings_to_detach stock.picking
 portal.share: *
 portal.wizard: res.partner
 pos.close.session.wizard: pos.session
@@ -81,6 +85,7 @@ project.task.create.sale.order: project.task
 project.task.create.timesheet: project.task
 registration.editor: sale.order
 repair.order.make_invoice: repair.order
+replenish_id product.replenish
 reset.view.arch.wizard: ir.ui.view
 sale.advance.payment.inv: sale.order
 sale.coupon.apply.code: sale.order

@@ -1,8 +1,8 @@
 /** Finds what the columns of `load` change: `user_ids/login` creates and changes users, `user_ids/id` links them. */
 import { decodeString, someString } from '@erp-proxy/json';
 import { type Arguments, findArgument } from '../arguments.ts';
-import { findNamedRecord } from './named-records.ts';
-import { CREATE, type RelatedFindings, UNDETERMINED, WRITE } from './related-findings.ts';
+import { FILE_FIELD, findNamedRecord } from './named-records.ts';
+import { ANY_MODEL, CREATE, type RelatedFindings, UNDETERMINED, WRITE } from './related-findings.ts';
 import type { Typed, WrittenFields } from './written-fields.ts';
 
 /** Imports have far fewer columns. */
@@ -36,6 +36,9 @@ function findInPath(model: string, path: string, findings: RelatedFindings, writ
       written.checkWritten(name, owner, { isNew: false, isOwn: false });
       const named = findNamedRecord(owner, name);
       if (named !== null) findings.stopAtRecord(name, named);
+      const isFile = owner === FILE_FIELD.model && name === FILE_FIELD.name;
+      if (isFile && !findings.allows(ANY_MODEL, 'write'))
+        findings.stop({ names: name, by: FILE_FIELD.by, isModel: false });
     }
     if (findings.isOver) return;
     const listed = written.findListed(name, owner);

@@ -44,6 +44,50 @@ describe('the model that a record names must be one that may be read', () => {
   });
 });
 
+describe('a file that is the value of a field of a record needs that the model of the record may be written', () => {
+  const ask = (
+    name: string,
+    params: string,
+    keyword: string,
+    allows: (of: string, what: string) => boolean,
+  ) => {
+    const [model = '', method = ''] = name.split('/');
+    return findRelatedWrites(model, method, readArguments(params, keyword), allows).found;
+  };
+
+  test.each([
+    ['ir.attachment/create', '[{"res_model": "res.partner", "res_id": 2, "res_field": "image_1920"}]', '{}'],
+    ['ir.attachment/create', '[[{"res_fi\\u0065ld": "image_1920", "res_model": "res.partner"}]]', '{}'],
+    ['ir.attachment/create', '[{"res_field": "a"}]', '{"context": {"default_res_model": "res.partner"}}'],
+    ['ir.attachment/web_save', '[[], {"res_model": "res.partner", "res_field": "a"}, {}]', '{}'],
+    ['ir.attachment/copy', '[1, {"res_model": "res.partner", "res_field": "a"}]', '{}'],
+    [
+      'crm.lead/message_post',
+      '[[1]]',
+      '{"context": {"default_res_field": "a", "default_res_model": "res.partner"}}',
+    ],
+  ])('%s %s %s', (name, params, keyword) => {
+    expect(ask(name, params, keyword, (of, what) => of !== 'res.partner' || what !== 'write')).toMatchObject({
+      model: 'res.partner',
+      method: 'write',
+    });
+    expect(ask(name, params, keyword, (of) => of !== '*')).toBeNull();
+  });
+
+  test.each([
+    ['ir.attachment/write', '[[1], {"res_field": "image_1920"}]'],
+    ['ir.attachment/load', '[["name", "res_field"], [["a", "image_1920"]]]'],
+  ])('which must be all models if the call does not name it: %s %s', (name, params) => {
+    expect(ask(name, params, '{}', (of) => of !== '*')).toMatchObject({ names: 'res_field' });
+    expect(ask(name, params, '{}', () => true)).toBeNull();
+  });
+
+  test('other models can have a field of this name', () => {
+    expect(ask('x_fleet.car/create', '[{"res_field": "a"}]', '{}', () => false)).toBeNull();
+    expect(ask('ir.attachment/create', '[{"res_field": false}]', '{}', () => false)).toBeNull();
+  });
+});
+
 describe('a model that cannot be told is refused, unless all may be read', () => {
   test.each([
     ['mail.activity/create', '[{"res_model_id": 80, "res_id": 2}]', 'res_model_id'],

@@ -13,6 +13,9 @@ export interface NamedRecord {
   by: string;
 }
 
+/** The field that makes a file of `ir.attachment` the value of a field of the record to which the file belongs. */
+export const FILE_FIELD = { model: 'ir.attachment', name: 'res_field', by: 'res_model' };
+
 /** The member among the values of a property that names the model to whose records the property leads. */
 export const COMODEL = 'comodel';
 
@@ -65,6 +68,7 @@ export function findNamedRecord(model: string, field: string): NamedRecord | nul
 }
 
 /** The names of all fields that name a record or its model. */
-export const NAMING_FIELDS: readonly string[] = [...BY_FIELD.keys()].map((key) =>
-  key.slice(key.indexOf(' ') + 1),
-);
+export const NAMING_FIELDS: readonly string[] = [
+  FILE_FIELD.name,
+  ...[...BY_FIELD.keys()].map((key) => key.slice(key.indexOf(' ') + 1)),
+];

@@ -174,14 +174,3 @@ const NONE: readonly RelatedArgument[] = [];
 export function listRelatedArguments(method: string): readonly RelatedArgument[] {
   return BY_METHOD.get(method) ?? NONE;
 }
-
-/**
- * Members of a context that add fields of a partner to its display name, and so to every answer that includes the name.
- * See `_get_name` and `_compute_display_name` of res.partner in 14 to 19.
- */
-export const NAMING_CONTEXT: ReadonlySet<string> = new Set([
-  'show_address',
-  'show_address_only',
-  'show_email',
-  'show_vat',
-]);

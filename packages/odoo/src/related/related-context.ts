@@ -78,10 +78,11 @@ function listActiveModels(
 export function listContextWrites(
   bytes: Uint8Array,
   context: JsonSpan,
-  method: string,
+  { model, method }: { model: string; method: string },
 ): SensitiveContextMember[] {
   return SENSITIVE_CONTEXT.filter(
-    ({ name, methods = '', isOfOthers }) =>
+    ({ name, methods = '', isOfOthers, of = model }) =>
+      of === model &&
       method.startsWith(methods) &&
       !(isOfOthers && isOfOrm(method)) &&
       someMember(bytes, context, [name], (at) => isSet(bytes, at)),

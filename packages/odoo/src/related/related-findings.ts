@@ -9,8 +9,11 @@ export interface RelatedWrite {
 }
 
 export type WriteMethod = 'create' | 'write' | 'unlink';
-/** `read` stands for any method that shows records: a link names a record, and does not change it. */
-export type RelatedMethod = WriteMethod | 'read';
+/**
+ * `read` stands for any method that shows records: a link names a record, and does not change it. `action_confirm` is a
+ * method of business logic that a member of the context makes Odoo run.
+ */
+export type RelatedMethod = WriteMethod | 'read' | 'action_confirm';
 
 /** A member whose commands change something that cannot be determined. */
 export interface UnknownMember {

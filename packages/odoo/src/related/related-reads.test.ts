@@ -122,7 +122,29 @@ test.each([
   ['web_read', '[[1], {"partner_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
 ])('finds names with fields of partners, unless these may be read: %s %s %s', (method, params, keyword) => {
   expect(find(method, params, keyword, OWN_ONLY).read).toMatchObject({ model: 'res.partner' });
-  expect(find(method, params, keyword, { mayRead: (model) => model === 'res.partner' }).read).toBeNull();
+  const others = keyword.includes('[[') ? () => true : (model: string) => model === 'res.partner';
+  expect(find(method, params, keyword, { mayRead: others }).read).toBeNull();
+});
+
+test.each([
+  ['purchase.order', 'show_total_amount'],
+  ['account.move', 'name_as_amount_total'],
+  ['sale.order.line', 'with_price_unit'],
+  ['project.task', 'hr_timesheet_display_remaining_hours'],
+])('finds names with fields of %s by `%s`, unless these may be read', (shown, member) => {
+  const ask = (mayRead: (model: string) => boolean, model: string) =>
+    find('read', '[[1], ["order_id"]]', `{"context": {"${member}": true}}`, { mayRead, model }).read;
+  expect(ask(() => false, 'stock.picking')).toMatchObject({ model: shown });
+  expect(ask((model) => model === shown, 'stock.picking')).toBeNull();
+  expect(ask(() => false, shown)).toBeNull();
+});
+
+test.each([
+  ['the order of partners', '{"res_partner_search_mode": "customer"}'],
+  ['names behind many2one fields', '{"show_payment_journal_id": false, "sale_show_partner_name": true}'],
+  ['members of other calls', '{"partner_id": 3, "seller_id": 3, "employee_id": 3}'],
+])('finds no names with fields by %s', (_, context) => {
+  expect(find('read', '[[1], ["name"]]', `{"context": ${context}}`, OWN_ONLY).read).toBeNull();
 });
 
 describe('a view that a call names is one of any model', () => {

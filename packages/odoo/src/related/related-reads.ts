@@ -15,22 +15,26 @@ import {
   someString,
 } from '@erp-proxy/json';
 import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
+import { CONTEXT_FIELDS } from '../fields/field-context.ts';
 import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
 import { findNamedView, VIEWS } from './named-views.ts';
-import {
-  listRelatedArguments,
-  NAMING_CONTEXT,
-  RELATED_ARGUMENTS,
-  type RelatedForm,
-} from './related-arguments.ts';
+import { listRelatedArguments, RELATED_ARGUMENTS, type RelatedForm } from './related-arguments.ts';
 
 /** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
 
-/** The model whose display name a context can extend by fields. */
-const PARTNERS = 'res.partner';
+/**
+ * Members of a context with which display names show more fields of a model. A many2one field shows the name of its
+ * record in any case. Rows for `deny` alone have members that calls of other models use too.
+ */
+const NAMING_CONTEXT: readonly { member: string; model: string }[] = CONTEXT_FIELDS.flatMap(
+  ({ member, model, fields, onlyDeny, isOrder }) =>
+    model === null || onlyDeny || isOrder || fields.every((field) => field === 'name')
+      ? []
+      : [{ member, model }],
+);
 /** Methods that return no display names, whatever the context. */
 const NAMELESS_METHODS: ReadonlySet<string> = new Set([
   'create',
@@ -55,8 +59,8 @@ export type RelatedRead =
   | { model: string; named: string };
 
 /**
- * The first read of records of other models that is not allowed; null: none. `mayRead` null: any model may be read.
- * Otherwise, fields that field-uses.ts lists are left to check-paths.ts.
+ * The first read of records of other models that is not allowed; null if there is none. `mayRead` null: any model may
+ * be read. In other cases, the fields that field-uses.ts lists are checked by check-paths.ts, not here.
  */
 export function findRelatedRead(
   model: string,
@@ -67,9 +71,15 @@ export function findRelatedRead(
   const isReadable = (other: string) => other === model || mayRead === null || mayRead(other);
   const view = isReadable(VIEWS) ? null : findNamedView(method, call);
   if (view !== null) return { model: VIEWS, named: view };
-  // These members of the context extend only names of partners.
-  if (!isReadable(PARTNERS) && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
-    return { model: PARTNERS, named: `A member of the context, such as \`${NAMING_MEMBERS[0]}\`,` };
+  const naming = NAMELESS_METHODS.has(method)
+    ? undefined
+    : findNaming(
+        NAMING_CONTEXT.filter((row) => !isReadable(row.model)),
+        method,
+        call,
+      );
+  if (naming !== undefined)
+    return { model: naming.model, named: `The member \`${naming.member}\` of the context` };
   const listed = mayRead === null ? undefined : findFieldMethod(model, method);
   const reads = listed === undefined ? readsFields(method, call) : readsUnlisted(listed, call);
   return reads ? 'fields' : null;
@@ -113,15 +123,29 @@ export function bringsContext(method: string, call: Arguments): boolean {
   );
 }
 
-function bringsNamingContext(method: string, call: Arguments): boolean {
+/** The first of these members of a context that the call has. */
+function findNaming(rows: typeof NAMING_CONTEXT, method: string, call: Arguments) {
+  const members = [...new Set(rows.map(({ member }) => member))];
+  if (members.length === 0 || !bringsMember(members, method, call)) return undefined;
+  return rows.find(({ member }) => bringsMember([member], method, call));
+}
+
+function bringsMember(members: readonly string[], method: string, call: Arguments): boolean {
   const { bytes, named } = call;
-  const test = (value: JsonSpan) => someMember(bytes, value, NAMING_MEMBERS, (at) => !isEmpty(bytes, at));
-  const isPairs = ({ kind, start }: JsonSpan) => kind === 'array' && !isEmpty(bytes, start);
-  if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
+  const test = (at: number): boolean => {
+    const context: JsonSpan = { kind: readKind(bytes, at), start: at, end: skipValue(bytes, at) };
+    const isPairs = context.kind === 'array' && !isEmpty(bytes, at);
+    return isPairs || someMember(bytes, context, members, (value) => !isEmpty(bytes, value));
+  };
+  if (named.some(({ name, value }) => name === 'context' && test(value.start))) return true;
   // Deep inside an argument of an unknown method, these names have no meaning.
   return (
     listRelatedArguments(method).length > 0 &&
-    someRelatedArgument(method, call, (value, form) => form === 'specification' && test(value))
+    someRelatedArgument(
+      method,
+      call,
+      (value, form) => form === 'specification' && someMember(bytes, value, ['context'], test),
+    )
   );
 }
 
@@ -151,7 +175,6 @@ function someRelatedArgument(
 const SPECIFICATION_NAMES: ReadonlySet<string> = new Set(
   RELATED_ARGUMENTS.filter(({ form }) => form === 'specification').map(({ name }) => name),
 );
-const NAMING_MEMBERS = [...NAMING_CONTEXT];
 
 /** Whether member names, elements of a list, or one string lead to a field of a related record. */
 export function hasPath(bytes: Uint8Array, value: JsonSpan, form: 'paths' | 'columns'): boolean {

@@ -26,7 +26,7 @@ import { couldBeWritten, nameMethod } from '../sensitive/written-models.ts';
 import type { LearntTypes } from '../values/field-types.ts';
 import { ATTACHMENT_ARGUMENT, ATTACHMENTS, listAttachmentArguments } from './attachment-arguments.ts';
 import { findInColumns } from './load-columns.ts';
-import { COMODEL, findNamedRecord, NAMING_FIELDS, type NamedRecord } from './named-records.ts';
+import { COMODEL, FILE_FIELD, findNamedRecord, NAMING_FIELDS, type NamedRecord } from './named-records.ts';
 import { listRelatedArguments } from './related-arguments.ts';
 import { ACTIVE_MODEL, listContextRecords, listContextWrites, MODEL_LENGTH_MAX } from './related-context.ts';
 import {
@@ -110,7 +110,9 @@ const OF_NULL = 0x6e;
 /** Maximum number of names with escapes, which take time to decode. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
-/** Where values are: in a record whose unknown fields Odoo refuses, in a context, or perhaps in a record. */
+/**
+ * `values`: in a record whose unknown fields Odoo refuses. `context`: in a context. `perhaps`: in what may be a record.
+ */
 type Place = 'values' | 'context' | 'perhaps';
 
 interface FoundField {
@@ -122,7 +124,10 @@ interface FoundField {
   named: ByteRange | string;
   /** The type of the field; null until a command was seen. */
   typed: Typed | null;
-  /** Clearing the field changes nothing, because its record is new, or the types of fields around it will decide. */
+  /**
+   * True: a value that clears the field changes nothing, because the record of the field is new, or is decided on once
+   * the types of the fields around it are known.
+   */
   ignoresClear: boolean;
   /** The last command that was seen. */
   command: number | null;
@@ -138,6 +143,7 @@ class Search implements CommandVisitor<FoundField> {
   #valuesModel: string | null = null;
   #place: Place = 'perhaps';
   #escapedNames = 0;
+  #arguments: readonly JsonSpan[] = [];
   /** Arguments that can have values of records. */
   #values: readonly JsonSpan[] = [];
 
@@ -160,6 +166,7 @@ class Search implements CommandVisitor<FoundField> {
       return;
     }
     const values = [...call.positional, ...call.named.map(({ value }) => value)];
+    this.#arguments = values;
     this.#fields.setArguments(values);
     const skipped = listSkipped(this.#method, call);
     const contexts = call.named.filter(({ name }) => name === 'context').map(({ value }) => value);
@@ -245,7 +252,8 @@ class Search implements CommandVisitor<FoundField> {
       this.#findings.stop(UNDETERMINED);
       return true;
     }
-    const row = listContextWrites(this.#bytes, context, this.#method).find(
+    const called = { model: this.#model, method: this.#method };
+    const row = listContextWrites(this.#bytes, context, called).find(
       ({ model, method }) => !this.#findings.allows(model, method),
     );
     if (row !== undefined && this.#findings.deny({ member: row.name, model: row.model, method: row.method }))
@@ -331,7 +339,7 @@ class Search implements CommandVisitor<FoundField> {
     if (text !== null && !isEmpty)
       this.#findNamedRecord(text, { model, isNew, hasValues: isFirst && place === 'values' }, value);
     if (this.#findings.isOver) return null;
-    // For names within lists of values, types decide this once the types of the fields around them are known.
+    // Names within lists of values are checked again once the types of the fields around them are known.
     const isOpenList = within === null && !isFirst && this.#place === 'values';
     const ignoresClear = isNew || isOpenList;
     if (isEmpty && ignoresClear) return null;
@@ -354,11 +362,33 @@ class Search implements CommandVisitor<FoundField> {
     const isOfContext = this.#place === 'context' && text.startsWith(DEFAULT);
     const field = isOfContext ? text.slice(DEFAULT.length) : text;
     const owner = isOfContext ? this.#model : model;
+    // A context applies to files that the method stores, too.
+    if (field === FILE_FIELD.name && (isOfContext || owner === FILE_FIELD.model)) this.#findFileField(text);
     const named = owner === null ? null : findNamedRecord(owner, field);
     if (named?.names === 'model' || (isOfContext && field === RES_MODEL)) this.#findNamedModel(text, value);
     else if (named?.names === 'model_id') this.#findings.stopAtRecord(text, named);
     else if (named?.names === 'id' && !isNew && !(hasValues && this.#givesModel(named)))
       this.#findings.stopAtRecord(text, named);
+  }
+
+  /** Checks a file that becomes the value of a field of another record. */
+  #findFileField(member: string): void {
+    let isNamed = false;
+    const { by } = FILE_FIELD;
+    const find = (at: number) => {
+      if (readKind(this.#bytes, at) !== 'string') return false;
+      const end = skipString(this.#bytes, at);
+      if (end - at === EMPTY_TEXT || end - at > MODEL_LENGTH_MAX) return false;
+      isNamed = true;
+      const model = decodeString(this.#bytes, { start: at, end });
+      return (
+        !this.#findings.allows(model, 'write') && this.#findings.deny({ member, model, method: 'write' })
+      );
+    };
+    for (const value of this.#arguments)
+      if (someMember(this.#bytes, value, [by, `${DEFAULT}${by}`], find)) return;
+    if (!isNamed && !this.#findings.allows(ANY_MODEL, 'write'))
+      this.#findings.stop({ names: member, by, isModel: false });
   }
 
   /** Checks a link to records of a model that the call names by a text. */
@@ -455,8 +485,8 @@ class Search implements CommandVisitor<FoundField> {
 }
 
 /**
- * The model of the values within a command; null: not known. While the type of the field is not known, only the table
- * names the model.
+ * The model of the values within a command; null if it is not known. As long as the type of the field is not known,
+ * only the table of names can tell the model.
  */
 function findRelation({ typed, listed }: FoundField): string | null {
   if (typeof typed === 'object' && typed !== null) return typed.relation;

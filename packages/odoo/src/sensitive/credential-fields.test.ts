@@ -9,6 +9,8 @@ test('the fields with credentials are those of models that a policy need not nam
     ['res.users', 'google_calendar_rtoken'],
     ['res.company', 'sms_twilio_auth_token'],
     ['res.company', 'attendance_kiosk_key'],
+    // It has the key in it.
+    ['res.company', 'attendance_kiosk_url'],
     ['res.company', 'l10n_ro_edi_access_token'],
     ['account.journal', 'l10n_sa_production_csid_json'],
     ['website', 'google_maps_api_key'],

@@ -26,11 +26,13 @@ export interface SensitiveMember {
 export interface SensitiveContextMember {
   name: string;
   model: string;
-  method: 'create' | 'read' | 'write';
+  method: 'create' | 'read' | 'write' | 'action_confirm';
   /** The beginning of the names of the methods to which the row applies; absent: all methods. */
   methods?: string;
   /** The row does not apply to methods of the ORM, which create records of their own model. */
   isOfOthers?: true;
+  /** If given, the row applies to calls of this model only. */
+  of?: string;
   why: string;
 }
 
@@ -140,6 +142,45 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'create',
     why: 'a server or scheduled action that the call creates, on whatever model, runs it',
   },
+  {
+    name: 'mail_post_autofollow',
+    model: 'mail.followers',
+    method: 'write',
+    why: 'the partners of a message that the call posts, on whatever model, follow the record and get its messages',
+  },
+  ...['create_for_employee_mapping', 'create_for_task_id'].map((name) => ({
+    name,
+    model: 'sale.order',
+    method: 'action_confirm' as const,
+    why: 'confirms the order that the call creates (19)',
+  })),
+  {
+    name: 'form_view_ref',
+    of: 'sale.order.line',
+    model: 'sale.order',
+    method: 'create',
+    why: 'in calls of `sale.order.line`: with the name of a certain form, Odoo creates an order (18, 19)',
+  },
+  ...[['mark_so_as_sent', 'sale.order'] as const, ['mark_rfq_as_sent', 'purchase.order'] as const].map(
+    ([name, model]) => ({
+      name,
+      model,
+      method: 'write' as const,
+      why: 'a message of the call changes the state of the order',
+    }),
+  ),
+  {
+    name: 'update_delivery_shipping_partner',
+    model: 'stock.picking',
+    method: 'write',
+    why: 'a new address of an order changes its deliveries (18, 19)',
+  },
+  {
+    name: 'create_from_website',
+    model: 'website',
+    method: 'write',
+    why: 'a new channel of a live chat becomes that of the website (19)',
+  },
   ...['default_public', 'default_access_token', 'default_url'].map((name) => ({
     name,
     model: 'ir.attachment',
@@ -221,6 +262,21 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     form: 'free',
     of: ['hr.payroll.structure.type'],
     why: 'structures, which have rules',
+  },
+
+  {
+    members: ['channel_partner_ids'],
+    model: 'discuss.channel.member',
+    form: 'linked',
+    of: ['discuss.channel'],
+    why: 'members of a channel, who may read it (17 to 19)',
+  },
+  {
+    members: ['channel_partner_ids'],
+    model: 'mail.channel.member',
+    form: 'linked',
+    of: ['mail.channel'],
+    why: 'members of a channel, who may read it (to 16; `mail.channel.partner` to 15)',
   },
 
   // A member among the values of properties.

@@ -233,6 +233,10 @@ describe('a policy must name', () => {
     'product.document/create',
     'quotation.document/write',
     'mrp.document/create',
+    // HTML that Odoo does not clean.
+    'blog.post/write',
+    'blog.blog/create',
+    'product.ribbon/web_save',
     // Found by the tables of Odoo's sources.
     'account.chart.template/create_record_with_xmlid',
     'sale.order.template/create_or_update_translations',
@@ -265,6 +269,7 @@ test.each([
   'ir.model.fields/search_read',
   'ir.attachment/create',
   'product.document/search_read',
+  'blog.post/search_read',
   'sale.order/action_confirm',
   'website/search_read',
   'website.visitor/write',

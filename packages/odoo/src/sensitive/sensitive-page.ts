@@ -115,8 +115,9 @@ ${renderWritten().join('\n')}
 
 ## Members of the context
 
-With these members of \`context\`, a method that creates records changes records of another model. A call with one of
-them needs a policy that names that model and method, both without \`*\`. Null, false and \`""\` count as omitted.
+With these members of \`context\`, a method that creates records changes records of another model, or runs a method of
+its own. A call with one of them needs a policy that allows that method of the model. If that method is on the list
+above, the policy must name both without \`*\`. Null, false and \`""\` count as omitted.
 
 | member | of methods | model | method | why |
 |---|---|---|---|---|

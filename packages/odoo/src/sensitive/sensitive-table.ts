@@ -538,6 +538,13 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   },
   {
     rule: 'code',
+    models: ['blog.blog', 'blog.post', 'product.ribbon'],
+    methods: 'writes',
+    why: 'scripts in pages: HTML that Odoo does not clean',
+    versions: '14 to 19; `product.ribbon` to 17',
+  },
+  {
+    rule: 'code',
     models: ['product.document', 'quotation.document', 'mrp.document'],
     methods: 'writes',
     why: 'files that Odoo serves at its own address: each is an attachment with more fields, and not checked as one',

@@ -115,7 +115,6 @@ account_peppol.service/write
 adyen.account/write
 adyen.bank.account/write
 adyen.shareholder/write
-blog.post/write
 calendar.attendee/write
 calendar.event/create
 calendar.event/write

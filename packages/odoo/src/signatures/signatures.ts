@@ -10,7 +10,7 @@ export function findSignature(model: string, method: string): Signature | undefi
 }
 
 export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
-  // Identical on all 397 models.
+  // Identical on all 397 recorded models.
   read: 'ids (fields=, load=)',
   search: 'model (domain, offset=, limit=, order=)',
   search_read: 'model (domain=, fields=, offset=, limit=, order=, **read_kwargs)',
@@ -61,7 +61,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   search_panel_select_multi_range: 'model (field_name, **kwargs)',
   is_transient: 'ids ()',
 
-  // Methods of every model with messages (31 of the 397).
+  // Methods of every model with messages: 31 of the 397 recorded models.
   message_post: 'ids (*args, body=, message_type=, **kwargs)',
 
   // Methods that Odoo refuses in calls (docs/odoo-facts.md#private-methods).

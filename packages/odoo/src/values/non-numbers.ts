@@ -20,19 +20,22 @@ const UPPER_I = 0x49;
 const WORDS = ['NaN', 'Infinity'] as const;
 /** Longest name of a field, or of an aggregate such as `amount_total:sum`. */
 const NAME_LENGTH_MAX = 128;
-/** Bytes before a value that {@link findNonNumbers} may need: a name with its quotes, a colon and spaces. */
+/** Bytes before a value that {@link findNonNumbers} may have to read: a name with its quotes, a colon and spaces. */
 export const BEFORE_BYTES = NAME_LENGTH_MAX + 8;
 /** Length of the longest value, and one byte after it. */
 export const VALUE_BYTES = '-Infinity'.length + 1;
 const NAME_BYTE = /[\w.:-]/;
 
-/** Whether the bytes may have such a value: a fast native search. */
+/** Whether the bytes may have NaN or Infinity: a fast native search. */
 export function mayHaveNonNumber(bytes: Uint8Array): boolean {
   const text = viewAsBuffer(bytes);
   return WORDS.some((word) => text.includes(word));
 }
 
-/** All such values in one whole JSON value, whose strings are skipped. None if it has other words that are no JSON. */
+/**
+ * Each NaN and Infinity in one whole JSON value, whose strings are skipped. None if it has other words that are no
+ * JSON.
+ */
 export function listNonNumbers(bytes: Uint8Array): NonNumber[] {
   const text = viewAsBuffer(bytes);
   const found: NonNumber[] = [];
@@ -53,9 +56,9 @@ export function listNonNumbers(bytes: Uint8Array): NonNumber[] {
 }
 
 /**
- * Finds such values of members at or after `from`, in their order, in bytes that can begin and end anywhere. A member
- * is recognised without its record: a quote inside a string has a backslash before it, and no letter follows a string.
- * Elements of lists are not found.
+ * Finds each NaN and Infinity that is the value of a member at or after `from`, in their order, in bytes that can begin
+ * and end anywhere. A member is recognised without its record: a quote inside a string has a backslash before it, and
+ * no letter follows a string. Elements of lists are not found.
  */
 export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonNumber, void, undefined> {
   const text = viewAsBuffer(bytes);
@@ -75,7 +78,7 @@ export function* findNonNumbers(bytes: Uint8Array, from: number): Generator<NonN
 }
 
 /**
- * Finds such values in the pieces of one JSON value, elements of lists too. It reads each byte, while
+ * Finds each NaN and Infinity in the pieces of one JSON value, also as an element of a list. It reads each byte, while
  * {@link findNonNumbers} searches for the words.
  */
 export class ListedNonNumbers {

@@ -263,7 +263,7 @@ export async function createApp({
       clock,
       events,
       claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
-      recordLogin: (login) => audit.noteLogin(login),
+      recordLogin: (login) => audit.recordLogin(login),
     },
     console: { ...settings.console, folder: consoleFolder },
     multiCallServices: {

@@ -5,7 +5,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { atMost, type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
-import type { AuditQuery, AuditVerdict, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditQuery, AuditVerification, AuditView, Page } from '@erp-proxy/contract';
 import { LRUCache } from 'lru-cache';
 import type { CallRecord, EventHandlers, RefusalRecord } from '../observe/events.ts';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
@@ -49,7 +49,7 @@ export interface Audit {
   /** Creates the record of an action of an administrator, which the store appends in the transaction of the change. */
   prepareAdminAction(action: AdminAction): AuditBatch;
   /** Queues the record of a login. Refused logins are recorded up to a number per minute. */
-  noteLogin(login: Login): void;
+  recordLogin(login: Login): void;
   /** Stores the record of an action that changes nothing in the store. Rejects if the store fails. */
   recordAdminAction(action: AdminAction): Promise<void>;
   /**
@@ -68,7 +68,7 @@ export interface Audit {
    * Recomputes the chain. `head` is the head from an earlier result. Rejects with an AuditQueryError if its form is
    * wrong.
    */
-  verify(head?: string): Promise<AuditVerdict>;
+  verify(head?: string): Promise<AuditVerification>;
   /** Number of records that were not stored yet. */
   readonly waiting: number;
   /** Number of records that were lost since the start. */
@@ -113,7 +113,7 @@ export function createAudit({
     recordRefusal(record) {
       if (isToRecord(record)) writer.push(toAuditedCall(record), clock());
     },
-    noteLogin({ isRefused, way, ...login }) {
+    recordLogin({ isRefused, way, ...login }) {
       if (isRefused && !refusedLogins.allows(null)) return;
       writer.push({ ...login, target: 'admin', changes: { way: { from: null, to: way } } }, clock());
     },

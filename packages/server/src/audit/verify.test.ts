@@ -59,10 +59,16 @@ function tamper(sql: string): void {
 const verify = (head?: string) => verifyChain(store.audit, CHAIN_KEY, head);
 
 test('an unchanged audit is intact', async () => {
-  const verdict = await verify();
-  expect(verdict).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verdict.head, fault: null });
-  expect(verdict.head).toMatch(/^10:[0-9a-f]{64}$/);
-  expect(await verify(verdict.head ?? '')).toEqual(verdict);
+  const verification = await verify();
+  expect(verification).toEqual({
+    intact: true,
+    first_seq: 1,
+    last_seq: ROWS,
+    head: verification.head,
+    fault: null,
+  });
+  expect(verification.head).toMatch(/^10:[0-9a-f]{64}$/);
+  expect(await verify(verification.head ?? '')).toEqual(verification);
 });
 
 test('an empty audit is intact, and its head can be given later', async () => {
@@ -153,9 +159,9 @@ test.each([
   ],
 ])('finds %s', async (_what, sql, seq, problem) => {
   tamper(sql);
-  const verdict = await verify();
-  expect(verdict).toMatchObject({ intact: false, fault: { seq } });
-  expect(verdict.fault?.problem).toMatch(problem);
+  const verification = await verify();
+  expect(verification).toMatchObject({ intact: false, fault: { seq } });
+  expect(verification.fault?.problem).toMatch(problem);
 });
 
 test('finds changes also after retention removed records', async () => {
@@ -178,9 +184,9 @@ test('a kept head reveals that the end was cut off', async () => {
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
   );
   expect(await verify()).toMatchObject({ intact: true, last_seq: 8 });
-  const verdict = await verify(head ?? undefined);
-  expect(verdict).toMatchObject({ intact: false, fault: { seq: 10 } });
-  expect(verdict.fault?.problem).toContain('ends at 8');
+  const verification = await verify(head ?? undefined);
+  expect(verification).toMatchObject({ intact: false, fault: { seq: 10 } });
+  expect(verification.fault?.problem).toContain('ends at 8');
 });
 
 test('a kept head reveals that the end was rewritten, even with the key', async () => {
@@ -204,9 +210,9 @@ test('accepts a kept head as old as the last record that retention removed', asy
     expect(await verify(head ?? undefined)).toMatchObject({ intact: true, last_seq: 16 });
   await store.audit.prune(13, 100);
   const [first, second, third] = heads;
-  const verdict = await verify(first);
-  expect(verdict).toMatchObject({ intact: false, first_seq: 13, fault: { seq: 10 } });
-  expect(verdict.fault?.problem).toContain('Retention has removed');
+  const verification = await verify(first);
+  expect(verification).toMatchObject({ intact: false, first_seq: 13, fault: { seq: 10 } });
+  expect(verification.fault?.problem).toContain('Retention has removed');
   expect(await verify(second)).toMatchObject({ intact: true });
   expect(await verify(third)).toMatchObject({ intact: true });
 });
@@ -297,8 +303,8 @@ test.each([
   ['a lost first row and lost ends', 'DELETE FROM audit WHERE seq = 1; DELETE FROM audit_chain', 2],
 ])('verify, search and export still work with %s', async (_, sql, seq) => {
   tamper(sql);
-  const verdict = await verify();
-  expect(verdict).toMatchObject({ intact: false, last_seq: ROWS, fault: { seq } });
+  const verification = await verify();
+  expect(verification).toMatchObject({ intact: false, last_seq: ROWS, fault: { seq } });
   const audit = createAudit({
     store: store.audit,
     leases: store.leases,

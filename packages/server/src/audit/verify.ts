@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
-import type { AuditVerdict } from '@erp-proxy/contract';
+import type { AuditVerification } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
@@ -14,7 +14,7 @@ const PAGE_ROWS = 200;
 const HEAD = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/;
 
 /** The first place where the chain is broken. */
-type Break = NonNullable<AuditVerdict['fault']>;
+type Break = NonNullable<AuditVerification['fault']>;
 
 interface Chain {
   /** The last row that retention has removed. */
@@ -29,7 +29,7 @@ export async function verifyChain(
   store: AuditStore,
   chainKey: KeyObject,
   keptHead?: string,
-): Promise<AuditVerdict> {
+): Promise<AuditVerification> {
   const kept = keptHead === undefined ? null : readHead(keptHead);
   for (;;) {
     // The floor is read first, because it never passes a head that is read later.
@@ -55,7 +55,7 @@ async function hasRetentionPassed(store: AuditStore, floor: AuditPosition, { seq
 }
 
 /** The result if the row with the ends of the chain is missing. */
-async function describeLostEnds(store: AuditStore): Promise<AuditVerdict> {
+async function describeLostEnds(store: AuditStore): Promise<AuditVerification> {
   const [first] = await store.readAfter(0, 1);
   const seq = first?.seq ?? 1;
   const problem =

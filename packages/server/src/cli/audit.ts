@@ -100,12 +100,12 @@ export const auditCommands: readonly Command[] = [
     },
     run: (input) =>
       useAdmin(input, async (admin) => {
-        const verdict = await admin.verifyAudit(pickGiven({ head: input.option('head') }));
-        const { intact, first_seq, last_seq, head, fault } = verdict;
+        const verification = await admin.verifyAudit(pickGiven({ head: input.option('head') }));
+        const { intact, first_seq, last_seq, head, fault } = verification;
         const text = intact
           ? `Records ${first_seq} to ${last_seq} are intact.\nhead ${head}\n`
           : `Not intact, at record ${fault?.seq}: ${fault?.problem}\n`;
-        printResult(input, verdict, text);
+        printResult(input, verification, text);
         return intact ? 0 : 1;
       }),
   },

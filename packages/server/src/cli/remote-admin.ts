@@ -217,7 +217,10 @@ function readLine(line: string, base: URL): AuditView {
   return record;
 }
 
-/** Advice after a failed change: a gateway can lose or replace the answer of one that was made. */
+/**
+ * Advice after a change that seems to have failed: it may have been made, and a gateway may have lost or replaced its
+ * answer.
+ */
 const MAY_BE_MADE =
   ' The change may have been made: look at the list of keys or instances, or at the audit, before you try again.';
 

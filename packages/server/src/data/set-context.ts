@@ -4,7 +4,7 @@ import { isEmptyArray, type JsonSpan, joinParts, readKind, readMembers, setMembe
 import { describe, invalid } from '../execute/call/read-members.ts';
 import type { Denial } from '../execute/terms/denial.ts';
 
-/** Maximum members of a context, which is that of calls. */
+/** Maximum members of a context, the same as in a call. */
 const MEMBERS_MAX = 1000;
 
 /** `context`: JSON text, or null. `values`: JSON texts by name. Other members are checked when the call is sent. */

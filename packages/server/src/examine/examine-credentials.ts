@@ -27,7 +27,7 @@ type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
 
 interface CredentialsDeps extends ExamineDeps {
   /** Called with each check as soon as it is found. */
-  note: (check: ExaminationCheck) => void;
+  addCheck: (check: ExaminationCheck) => void;
   clean: CleanText;
 }
 
@@ -41,7 +41,7 @@ export async function examineCredentials(
   deadline: Deadline,
   deps: CredentialsDeps,
 ): Promise<Facts> {
-  const { note, clean } = deps;
+  const { addCheck, clean } = deps;
   const facts: Facts = { protocol: null, user: null, key: null, round_trip_ms: null };
   const { db, userId } = target;
 
@@ -69,22 +69,22 @@ export async function examineCredentials(
   const reply = await run('res.users', 'read', [[userId]], { fields: USER_FIELDS });
   const refusal = await explainRefusal(reply, target, spoken, deadline, deps);
   if (refusal !== null) {
-    refusal.forEach(note);
+    refusal.forEach(addCheck);
     return facts;
   }
   const { user, check } = await readUser(reply, userId, clean);
   facts.user = user;
-  note({ name: 'database', state: 'ok', text: `${db} is there` });
-  note(check);
-  note({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
+  addCheck({ name: 'database', state: 'ok', text: `${db} is there` });
+  addCheck(check);
+  addCheck({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
 
   const keys = await run(KEYS_MODEL, 'search_read', [], describeKeyQuery(userId));
   const expiry = describeExpiry(target.apiKey, await readKeys(keys, deps.clock()), deps.clock());
   facts.key = expiry.key;
   const path = facts.protocol === 'json2' ? '/json/2' : '/jsonrpc';
-  note(expiry.check);
-  note({ name: 'protocol', state: 'ok', text: `calls of this user go over ${path}` });
-  note({ name: 'time', state: 'ok', text: `${facts.round_trip_ms} ms for a short call` });
+  addCheck(expiry.check);
+  addCheck({ name: 'protocol', state: 'ok', text: `calls of this user go over ${path}` });
+  addCheck({ name: 'time', state: 'ok', text: `${facts.round_trip_ms} ms for a short call` });
   return facts;
 }
 

@@ -62,11 +62,11 @@ async function examine(
 ): Promise<Examination> {
   const checks: ExaminationCheck[] = [];
   const clean = createTextCleaner(hasCredentials ? [target.apiKey] : []);
-  const note = (check: ExaminationCheck) => {
+  const addCheck = (check: ExaminationCheck) => {
     checks.push(check);
     onCheck?.(check);
   };
-  note({ name: 'url', state: 'ok', text: target.origin + target.pathPrefix });
+  addCheck({ name: 'url', state: 'ok', text: target.origin + target.pathPrefix });
   const conclude = (found: Partial<Examination> = {}): Examination => ({
     ok: checks.every(({ state }) => state !== 'failed'),
     checks,
@@ -76,40 +76,44 @@ async function examine(
   const denied = deps.egress.check(target.origin, target.trust);
   if (denied !== null) {
     const way = examineWay({ reason: 'denied', detail: denied.detail }, target.origin, deps.allow);
-    way.slice(-1).forEach(note);
+    way.slice(-1).forEach(addCheck);
     return conclude();
   }
   const asked = await askVersion(target, timeoutMs, deadline, deps);
-  examineWay(asked.failure, target.origin, deps.allow).forEach(note);
+  examineWay(asked.failure, target.origin, deps.allow).forEach(addCheck);
   if (asked.failure !== null) return conclude();
 
   const spoken = asked.unreadable ?? (await findProtocols(target, deadline, deps));
   if (spoken instanceof Denial) {
     const reason = asked.version instanceof Denial ? asked.version : spoken;
-    note({ name: 'odoo', state: 'failed', text: explainAnswer(reason) });
+    addCheck({ name: 'odoo', state: 'failed', text: explainAnswer(reason) });
     return conclude();
   }
-  note({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
+  addCheck({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
   const version = asked.version instanceof Denial ? null : clean(asked.version.server_serie);
-  note(
+  addCheck(
     asked.version instanceof Denial
       ? { name: 'version', state: 'skipped', text: 'the server does not report its version' }
       : { name: 'version', state: 'ok', text: `Odoo ${version} (${clean(asked.version.server_version)})` },
   );
   if (!hasCredentials) {
-    note({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
+    addCheck({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
     return conclude({ version });
   }
   const userId = login === null ? target.userId : await findUser(login, target, spoken, deadline, deps);
   if (typeof userId !== 'number') {
-    note(userId);
+    addCheck(userId);
     return conclude({ version });
   }
-  const facts = await examineCredentials({ ...target, userId }, spoken, deadline, { ...deps, note, clean });
+  const facts = await examineCredentials({ ...target, userId }, spoken, deadline, {
+    ...deps,
+    addCheck,
+    clean,
+  });
   // Without /jsonrpc, the login is not checked: the user is that of the key.
   const isOther = login !== null && facts.user !== null && facts.user.login !== clean(login);
   if (isOther && !spoken.jsonrpc)
-    note(fail('user', `the key is that of ${facts.user?.login}, not of ${clean(login)}`));
+    addCheck(fail('user', `the key is that of ${facts.user?.login}, not of ${clean(login)}`));
   return conclude({ ...facts, version });
 }
 

@@ -83,7 +83,7 @@ export async function findOwner(
     { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
   );
   if (!answer.ok) return null;
-  const verdict = classifyJson2Answer(answer, { debug: false, secrets: [target.apiKey] });
-  if (verdict.kind === 'fault') return verdict.fault.data.type === 'access_denied' ? 'nobody' : null;
-  return verdict.kind === 'result' ? readUserId(answer.body) : null;
+  const classified = classifyJson2Answer(answer, { debug: false, secrets: [target.apiKey] });
+  if (classified.kind === 'fault') return classified.fault.data.type === 'access_denied' ? 'nobody' : null;
+  return classified.kind === 'result' ? readUserId(answer.body) : null;
 }

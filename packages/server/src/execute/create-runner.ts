@@ -22,7 +22,7 @@ export interface RunnerDeps extends RunCallDeps, RefuseDeps, AdmitDataDeps {
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 export function createRunner(operation: Operation, request: Request, deps: RunnerDeps): CallRunner {
   const { exchange, time, bytes, idempotencyKey, keyAdmission } = request;
-  // A request whose calls are made has both.
+  // A request whose calls are not in its body has both.
   const [client, made] = [request.client!, request.made!];
   const { signal } = time;
   request.isBatch = made.isSingleCall !== true;

@@ -54,7 +54,7 @@ import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts
 import type { ReceiveSettings } from './upstream/receive.ts';
 import { type SendWithRetriesDeps, sendWithRetries } from './upstream/retry.ts';
 import { type MethodDeps, type SendJson2Deps, sendJson2, sendMethod } from './upstream/send-call.ts';
-import { type NoteWriteDeps, noteWrite, type ShareReadDeps, shareRead } from './upstream/share-read.ts';
+import { type ReportWriteDeps, reportWrite, type ShareReadDeps, shareRead } from './upstream/share-read.ts';
 
 export interface OperationDeps
   extends RunRequestDeps,
@@ -64,7 +64,7 @@ export interface OperationDeps
     ApprovalDeps,
     CheckCredentialsDeps,
     ObtainPermitDeps,
-    NoteWriteDeps,
+    ReportWriteDeps,
     SendWithRetriesDeps,
     MethodDeps,
     SendJson2Deps,
@@ -162,7 +162,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       obtainPermit(deps),
       claimIdempotencyKey(deps),
       claimApproval(),
-      noteWrite(deps),
+      reportWrite(deps),
       cutDefaults(deps),
       sendWithRetries(sendMethod(deps), deps),
     ],
@@ -240,7 +240,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
       obtainPermit(deps),
       claimIdempotencyKey(deps),
       claimApproval(),
-      noteWrite(deps),
+      reportWrite(deps),
       cutDefaults(deps),
       sendWithRetries(sendJson2(deps), deps),
     ],

@@ -23,7 +23,7 @@ export interface ReadAsCallerDeps extends Finders {
   nowMs: () => number;
 }
 
-/** All reads together. The call is stored without names after it. */
+/** Time limit of all reads together. After it, the call is stored without names. */
 const NAMING_MS = 5_000;
 /** The arguments are parsed at once. */
 const ARGUMENTS_BYTES_MAX = 256 * 1024;

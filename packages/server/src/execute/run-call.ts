@@ -106,7 +106,7 @@ async function allowCall(
   if (server instanceof Denial) return server;
   trace.target = nameServer(server);
   const allowed: AllowedCall = { asked, call, values, server };
-  noteAllowed(operation, allowed, context, deps);
+  setAllowed(operation, allowed, context, deps);
   return allowed;
 }
 
@@ -129,7 +129,7 @@ async function renew(context: CallContext, deps: RunCallDeps): Promise<Denial | 
 }
 
 /** Sets what follows from the decision of the policy, for the steps around sending. */
-function noteAllowed(
+function setAllowed(
   operation: Operation,
   { asked, call, values, server }: AllowedCall,
   context: CallContext,
@@ -197,7 +197,7 @@ async function convertValues(
   // What the conversion refuses would tell types of fields that the key may not write.
   if (call instanceof Denial) return { reply: call };
   if ('reply' in converted) return converted;
-  noteAllowed(operation, { asked, call, values: 'sent', server }, context, deps);
+  setAllowed(operation, { asked, call, values: 'sent', server }, context, deps);
   return { call };
 }
 

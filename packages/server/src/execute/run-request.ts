@@ -44,15 +44,15 @@ export interface AskedRequest<Result> {
   exchange: Exchange;
   dialect: Dialect;
   /**
-   * Makes the calls and answers the request. Returns why it is refused as a whole instead. Absent: the calls are in the
-   * body. Its result is that of the request.
+   * Makes the calls and answers the request, or returns why the request is refused as a whole. {@link runRequest}
+   * returns its result. Absent: the calls are in the body.
    */
   answer?: (runner: CallRunner) => Promise<Denial | Result>;
 }
 
 /**
- * Runs a request to the last byte of its answer. Returns why it was refused as a whole. Rejects only in the background,
- * if `answer` does.
+ * Runs a request to the last byte of its answer. Returns why it was refused as a whole, or the result of `answer`.
+ * Rejects only for a request in the background whose `answer` rejects.
  */
 export async function runRequest<Result = null>(
   operation: Operation,

@@ -79,10 +79,9 @@ const NOT_YET_KNOWN = 1;
 const LOGIN = /^[^\p{Cc}]{1,256}$/u;
 
 /**
- * Applies the rules for the members of a stored instance. `login` null: the user id is known. Throws an {@link
- * InputError}.
+ * Opens an instance that is not stored, so that its server can be checked, by the rules for the members of a stored
+ * one. `login` null: the user id is known. Throws an {@link InputError}.
  */
-/** Opens an instance that is not stored, so that its server can be checked. */
 export function openDraft({ login, ...input }: InstanceCheckInput): {
   instance: Instance;
   login: string | null;

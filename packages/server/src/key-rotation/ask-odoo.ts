@@ -117,11 +117,11 @@ function readJsonrpcAnswer(
 }
 
 function readJson2Answer(answer: WholeAnswer, secrets: readonly string[]): OdooAnswer | typeof ROUTE_MISSING {
-  const verdict = classifyJson2Answer(answer, { debug: false, secrets });
-  if (verdict.kind === 'route_missing') return ROUTE_MISSING;
-  if (verdict.kind === 'status') return fail(`HTTP ${answer.status}`);
-  if (verdict.kind === 'bad') return fail(verdict.reason);
-  if (verdict.kind !== 'result') return toRefused(verdict.fault);
+  const classified = classifyJson2Answer(answer, { debug: false, secrets });
+  if (classified.kind === 'route_missing') return ROUTE_MISSING;
+  if (classified.kind === 'status') return fail(`HTTP ${answer.status}`);
+  if (classified.kind === 'bad') return fail(classified.reason);
+  if (classified.kind !== 'result') return toRefused(classified.fault);
   const value = tryParse(answer.body.toString());
   return value === undefined ? fail('the answer is broken JSON') : { kind: 'result', value };
 }

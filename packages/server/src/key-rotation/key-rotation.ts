@@ -141,7 +141,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   }
 
   async function check(record: InstanceRecord): Promise<void> {
-    note(record);
+    updateState(record);
     const { id, name, version } = record;
     const retry = retries.get(id);
     const isWaiting = retry !== undefined && retry.version === version && retry.at > clock();
@@ -149,7 +149,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     warn(record);
   }
 
-  function note({ name, key }: InstanceRecord): void {
+  function updateState({ name, key }: InstanceRecord): void {
     const { expiresAt, failure } = key;
     states.set(name, { instance: name, state: checkKey(key, clock()), expiresAt, failure });
   }
@@ -222,7 +222,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       }
     }
     if (record === null || record.id !== id) return;
-    note(record);
+    updateState(record);
     // Jitter: instances that were added together should not always call Odoo at the same time.
     const delayMs = chooseDelay(record, last) * (0.9 + Math.random() / 5);
     retries.set(id, { version: record.version, at: clock() + delayMs });

@@ -62,7 +62,7 @@ const KEYS_MAX = 1000;
 
 export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
   const { store, leases, clock, noticeDays, onNotice, onError } = options;
-  const stagesDays = [noticeDays, ...(noticeDays > LAST_NOTICE_DAYS ? [LAST_NOTICE_DAYS] : []), 0];
+  const timesDays = [noticeDays, ...(noticeDays > LAST_NOTICE_DAYS ? [LAST_NOTICE_DAYS] : []), 0];
   /** The owner for each lease that was requested; null: the store has answered. */
   const owners = new Map<string, string | null>();
   let states: ExpiryNotice[] = [];
@@ -79,9 +79,9 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
     const until = now + noticeDays * DAY_MS + 1;
     const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX + 1);
     const due = keys.slice(0, KEYS_MAX).flatMap((key) => {
-      const stageDays = findStage(key, stagesDays, now);
-      if (stageDays === undefined) return [];
-      return [{ notice: `${key.id}:${key.expiresAt}:${stageDays}`, ...describeKey(key, now) }];
+      const timeDays = findNoticeTime(key, timesDays, now);
+      if (timeDays === undefined) return [];
+      return [{ notice: `${key.id}:${key.expiresAt}:${timeDays}`, ...describeKey(key, now) }];
     });
     return { due, isCut: keys.length > KEYS_MAX };
   }
@@ -130,17 +130,17 @@ export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotice
 }
 
 /**
- * The last stage that the key has reached, in days before its end. Undefined if no notice is due. A key that was
- * created after a stage skips that stage: its creator knows its end.
+ * The time of the last notice that is due, in days before the end of the key. Undefined if no notice is due. A key that
+ * was created after the time of a notice gets no such notice: its creator knows its end.
  */
-function findStage(key: EndingKey, stagesDays: readonly number[], now: number): number | undefined {
+function findNoticeTime(key: EndingKey, timesDays: readonly number[], now: number): number | undefined {
   const { createdAt, expiresAt, replaces, isReplaced } = key;
-  const stage = stagesDays.findLast((days) => now >= expiresAt - days * DAY_MS);
-  // The end of a rotated key is intended, and matters only if the key is still in use.
-  if (isReplaced) return stage === 0 && isInUse(key) ? stage : undefined;
+  const timeDays = timesDays.findLast((days) => now >= expiresAt - days * DAY_MS);
+  // A rotated key is meant to end. Its end matters only if the key is still in use.
+  if (isReplaced) return timeDays === 0 && isInUse(key) ? timeDays : undefined;
   // A successor ends when its predecessor would have ended, which its client may not know.
-  if (stage === undefined || stage === 0 || replaces !== null) return stage;
-  return createdAt <= expiresAt - stage * DAY_MS ? stage : undefined;
+  if (timeDays === undefined || timeDays === 0 || replaces !== null) return timeDays;
+  return createdAt <= expiresAt - timeDays * DAY_MS ? timeDays : undefined;
 }
 
 /** Whether the key was used in the last day before its end. */

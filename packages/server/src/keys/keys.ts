@@ -182,7 +182,7 @@ export async function createKeys({
     const now = clock();
     if (key.revokedAt !== null) return { refused: 'revoked', keyId: key.id };
     if (key.expiresAt !== null && now >= key.expiresAt) return { refused: 'expired', keyId: key.id };
-    lastUsed.note(key, now);
+    lastUsed.record(key, now);
     return client;
   }
 

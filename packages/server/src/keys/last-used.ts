@@ -14,10 +14,10 @@ const BATCH_KEYS_MAX = 200;
 const REMEMBERED_KEYS_MAX = 10_000;
 
 export interface LastUsed {
-  note(key: Pick<KeyRecord, 'id' | 'lastUsedAt'>, now: number): void;
-  /** Writes the noted times. Rejects if the store fails; the times are then lost. */
+  record(key: Pick<KeyRecord, 'id' | 'lastUsedAt'>, now: number): void;
+  /** Writes the recorded times. Rejects if the store fails; the times are then lost. */
   flush(): Promise<void>;
-  /** Writes the noted times. Later calls of `note` are ignored. */
+  /** Writes the recorded times. Later calls of `record` are ignored. */
   close(): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export function createLastUsed(store: Pick<KeyStore, 'touch'>, onError: (error: 
     write: (uses) => store.touch(uses),
     onError,
   });
-  // The time in a key's record can be older than the time noted here.
-  const notedAt = new LRUCache<string, number>(atMost(REMEMBERED_KEYS_MAX));
+  // The time in a key's record can be older than the time recorded here.
+  const recordedAt = new LRUCache<string, number>(atMost(REMEMBERED_KEYS_MAX));
   let isClosed = false;
 
   return {
-    note(key, now) {
-      if (isClosed || isRecent(key.lastUsedAt, now) || isRecent(notedAt.get(key.id), now)) return;
-      notedAt.set(key.id, now);
+    record(key, now) {
+      if (isClosed || isRecent(key.lastUsedAt, now) || isRecent(recordedAt.get(key.id), now)) return;
+      recordedAt.set(key.id, now);
       add(key.id, now);
     },
     flush,

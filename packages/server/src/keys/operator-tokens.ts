@@ -67,7 +67,7 @@ export function createOperatorTokens({
       const now = clock();
       if (found.revokedAt !== null) return { refused: 'revoked' };
       if (found.expiresAt !== null && now >= found.expiresAt) return { refused: 'expired' };
-      lastUsed.note(found, now);
+      lastUsed.record(found, now);
       return found;
     },
 

@@ -12,7 +12,7 @@ export interface LimitedKey {
 
 export type Admitted =
   | ({ ok: true } & Quotas)
-  /** `retryAfterSeconds` is null if the limits never allow that many calls at once. */
+  /** `retryAfterSeconds` is null if the limits never allow this number of calls at once. */
   | ({
       ok: false;
       rule: KeyLimit;

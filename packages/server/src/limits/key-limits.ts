@@ -103,8 +103,8 @@ export class KeyLimits implements Limits {
   }
 
   /** Stores the time after which the burst that all processes share is full again. */
-  noteSharedBurst(id: string, fullInMs: number): void {
-    this.#rates.noteSharedBurst(id, fullInMs);
+  setSharedBurst(id: string, fullInMs: number): void {
+    this.#rates.setSharedBurst(id, fullInMs);
   }
 
   /** Number of calls that this process has admitted today (UTC), and the current day in days since 1970. */

@@ -79,12 +79,12 @@ test('takes all of several calls or none, and gives no retry time if so many are
 
 test('a share is no fuller than the burst that all processes share, and what others use is not its own use', () => {
   limiter.charge('a', TEN_A_MINUTE, 2);
-  limiter.noteSharedBurst('a', 42_000);
+  limiter.setSharedBurst('a', 42_000);
   // Three of ten calls are left in the shared burst. By its own count, this limiter would have eight.
   expect(limiter.take('a', TEN_A_MINUTE, 4).ok).toBe(false);
   limiter.charge('a', TEN_A_MINUTE, 3);
   expect(limiter.take('a', TEN_A_MINUTE, 4).ok).toBe(false);
-  limiter.noteSharedBurst('a', 0);
+  limiter.setSharedBurst('a', 0);
   expect(limiter.take('a', TEN_A_MINUTE, 6).ok).toBe(false);
   expect(limiter.take('a', TEN_A_MINUTE, 5).ok).toBe(true);
 });
@@ -94,7 +94,7 @@ test('removes keys whose burst is full', () => {
   for (let key = 0; key < 100_000; key++) {
     now += 1;
     expect(limiter.take(String(key), rate, 1).ok).toBe(true);
-    limiter.noteSharedBurst(String(key), 10);
+    limiter.setSharedBurst(String(key), 10);
   }
   expect(limiter.take('99999', rate, 1).ok).toBe(false);
   expect(limiter.size).toBeLessThan(3_000);

@@ -12,7 +12,7 @@ export interface Rate {
 
 export type Taken =
   | { ok: true; remaining: number; resetSeconds: number }
-  /** `retryAfterSeconds` is null if the rate never allows that many calls at once. */
+  /** `retryAfterSeconds` is null if the rate never allows this number of calls at once. */
   | { ok: false; remaining: number; resetSeconds: number; retryAfterSeconds: number | null };
 
 /** If more keys are stored, keys with a full burst are removed, which does not change their limits. */
@@ -62,7 +62,7 @@ export class RateLimiter {
    * Stores the time after which the burst that all processes share is full again. The share of this limiter is no
    * fuller: the other processes may have used the rest.
    */
-  noteSharedBurst(key: string, fullInMs: number): void {
+  setSharedBurst(key: string, fullInMs: number): void {
     const now = this.#nowMs();
     this.#keep(this.#sharedFullAt, key, now + fullInMs, now);
   }

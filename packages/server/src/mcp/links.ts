@@ -8,7 +8,9 @@ export function linkRecords(url: string, model: string): string {
   return `${url.replace(/\/+$/, '')}/web#id={id}&model=${model}&view_type=form`;
 }
 
-/** Link to the form of the only record, or to that of any record if there are several. */
+/**
+ * Link to the form of the record, if there is one id. Otherwise as {@link linkRecords}, with `{id}` in place of the id.
+ */
 export function linkIds(url: string, model: string, ids: readonly number[] = []): string {
   const link = linkRecords(url, model);
   return ids.length === 1 ? link.replace('{id}', String(ids[0])) : link;

@@ -44,7 +44,7 @@ const SIMPLE_NAME = /^[A-Za-z_]\w{0,63}$/;
 
 /**
  * Prints the end of a description: `, with …`, or nothing if no value is defined. Texts are in “quotation marks”, lists
- * in [], objects in {}. A cut is noted outside of the quotation marks.
+ * in [], objects in {}. A cut is marked outside of the quotation marks.
  */
 export function printWith(...values: unknown[]): string {
   const defined = values.filter((value) => value !== undefined);

@@ -123,6 +123,79 @@ test.each<[string, string[][]]>([
   expect(domain).toEqual([...Array(divisions.length - 1).fill('|'), ...expected.flat()]);
 });
 
+const CHAR = { type: 'char', store: true };
+const MANY2ONE = { type: 'many2one', relation: 'x', store: true };
+
+/** Names of records on real servers, with the fields from which Odoo composes them: texts, and names of many2one. */
+test.each<[string, object, object]>([
+  [
+    'FURN_0789: Inventory adjustment>Stock',
+    { name: 'INV:Starting Inventory' },
+    {
+      product_id: '[FURN_0789] Individual Workplace',
+      location_id: 'Virtual Locations/Inventory adjustment',
+      location_dest_id: 'WH/Stock',
+    },
+  ],
+  [
+    'P00011/FURN_6666: Vendors>Stock',
+    { name: '[FURN_6666] Acoustic Bloc Screens', reference: 'WH/IN/00006', origin: 'P00011' },
+    {
+      product_id: '[FURN_6666] Acoustic Bloc Screens',
+      location_id: 'Partners/Vendors',
+      location_dest_id: 'WH/Stock',
+    },
+  ],
+  [
+    'S00025/Stock>Customers',
+    { reference: 'WH/OUT/00044', origin: 'S00025' },
+    { product_id: 'Screw Driver', location_id: 'WH/Stock', location_dest_id: 'Customers' },
+  ],
+  ['Gemini Furniture', {}, { name: 'Gemini Furniture', product_tmpl_id: '[FURN_7777] Office Chair' }],
+  ['Gemini Furniture (12.0 Units - $\u00a090.00)', {}, { partner_id: 'Gemini Furniture' }],
+  [
+    'Mitchell Admin on Paid Time Off: 24.00 hours on 11/30/2026',
+    { name: '*****' },
+    { employee_id: 'Mitchell Admin', holiday_status_id: 'Paid Time Off' },
+  ],
+  [
+    'Mitchell Admin sur Congés payés : 3 jours (30/11/2026 à 02/12/2026)',
+    { name: '*****' },
+    { employee_id: 'Mitchell Admin', holiday_status_id: 'Congés payés' },
+  ],
+  ['Sick Time Off: 1.00 days (11/30/2026)', {}, { holiday_status_id: 'Sick Time Off' }],
+  ['My Company: Receipts', { name: 'Receipts' }, { warehouse_id: 'My Company' }],
+])('finds a record by the name that Odoo composes: %s', (text, texts, names) => {
+  const values = new Map<string, string>(Object.entries({ ...texts, ...names }));
+  const fields = readFields({ ...mapValues(texts, () => CHAR), ...mapValues(names, () => MANY2ONE) });
+  const other = { ...mapValues(texts, () => ''), ...mapValues(names, () => 'Another') };
+  const domains = [searchByText({ ...ALL, fields, text }), searchByParts({ ...ALL, fields, text })];
+  const find = (record: Map<string, string>) =>
+    domains.some((domain) => domain !== null && matches(domain, record));
+  expect(find(values)).toBe(true);
+  expect(find(new Map(Object.entries(other)))).toBe(false);
+});
+
+function mapValues<Value>(members: object, make: () => Value): Record<string, Value> {
+  return Object.fromEntries(Object.keys(members).map((name) => [name, make()]));
+}
+
+/** Evaluates a domain as Odoo does. Of its conditions, only those with `ilike` can be met. */
+function matches(domain: readonly unknown[], record: Map<string, string>): boolean {
+  const stack: boolean[] = [];
+  for (const part of domain.toReversed()) {
+    if (Array.isArray(part)) {
+      const [path, operator, value] = part;
+      const contains = record.get(path)?.toLowerCase().includes(String(value).toLowerCase()) === true;
+      stack.push(operator === 'ilike' && contains);
+    } else {
+      const [one, other] = [stack.pop() === true, stack.pop() === true];
+      stack.push(part === '|' ? one || other : one && other);
+    }
+  }
+  return stack.every(Boolean);
+}
+
 test('a plain text has no parts', () => {
   const fields = readFields({ name: { type: 'char', store: true } });
   for (const text of ['Large Cabinet', 'S00025', 'info@example.com'])

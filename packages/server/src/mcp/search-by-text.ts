@@ -51,6 +51,8 @@ const TEXT_FIELDS = [
 /** Many2one fields by whose name people look for a record. */
 const NAMING_FIELDS = [
   'partner_id',
+  // The vendor of `product.supplierinfo` up to 15.
+  'name',
   'product_id',
   'product_tmpl_id',
   'order_id',
@@ -63,15 +65,23 @@ const NAMING_FIELDS = [
 const PART_FIELDS = [
   'account_id',
   'currency_id',
+  'department_id',
+  'holiday_status_id',
+  'location_dest_id',
   'location_id',
   'lot_id',
   'order_partner_id',
   'parent_id',
   'project_id',
   'task_id',
+  'warehouse_id',
 ];
-const PART_TEXT_FIELDS = ['name', 'move_name', 'code', 'default_code', 'ref', 'reference'];
+const PART_TEXT_FIELDS = ['name', 'move_name', 'code', 'default_code', 'ref', 'reference', 'origin'];
 const PARTS_MAX = 5;
+/** The end of a name with an amount, such as `: 3.00 days (11/30/2026)` and ` (12.0 Units - $ 90.00)`. */
+const AMOUNT_END = /(?:\s?:| \()\s?\d[\d.,]*\s\D.*$/;
+/** A word that joins two names in one, in any language: `Ann Lee on Sick Time Off`. */
+const LINK_WORD = /^\p{Ll}{1,4}$/u;
 const CODE_FIELDS = ['default_code', 'code'];
 const TEXT_TYPES = new Set(['char', 'text']);
 export const VARIANTS = 'product.product';
@@ -146,7 +156,13 @@ export function searchByParts({
 /** The possible divisions of a text into parts from which Odoo may have composed it as a name. */
 function divideName(text: string): string[][] {
   const number = /^(\S*\d\S*) (.+)$/.exec(text);
+  // An amount is in no text field.
+  const named = text.replace(AMOUNT_END, '');
   const divisions = [
+    ...(named === text ? [] : [[named], ...divideAtLinks(named)]),
+    // A move of stock: `S00025/FURN_0100: Stock>Customers`.
+    text.includes('>') ? text.split(/[/:>]/) : [],
+    text.split(': '),
     text.split(' - '),
     text.split(' / '),
     text.split(/ ?\(|\) ?/),
@@ -158,6 +174,13 @@ function divideName(text: string): string[][] {
     .map((parts) => parts.map((part) => part.trim()).filter((part) => part !== ''))
     .filter(({ length }) => length > 0 && length <= PARTS_MAX)
     .filter((parts) => parts[0] !== text && seen.size < seen.add(parts.join('\n')).size);
+}
+
+function divideAtLinks(text: string): string[][] {
+  const words = text.split(/\s+/);
+  return words.flatMap((word, at) =>
+    LINK_WORD.test(word) ? [[words.slice(0, at).join(' '), words.slice(at + 1).join(' ')]] : [],
+  );
 }
 
 function listNamingPaths(

@@ -104,7 +104,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** `membersMax` allows about a hundred records of a hundred fields, each with id and name of a related record. */
 const ANSWER_LIMITS = { membersMax: 30_000, valuesMax: 200_000 };
 const KEPT_MS = 5 * 60_000;
-/** Minimum time between two readings of a model's fields because of an unknown field. */
+/** Time for which the fields of a model are not read again because of another unknown field. */
 const KEPT_FRESH_MS = 10_000;
 const CALL_ID = 'mcp';
 const LANGUAGE = /^[\w@-]{1,32}$/;

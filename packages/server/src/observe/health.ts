@@ -71,7 +71,7 @@ export function checkInstanceKeys(warning: string | null): HealthCheck {
   return warning === null ? OK : degraded(warning);
 }
 
-/** `failure`: reason why the last reading of the issuer's keys failed; null if it succeeded. */
+/** `failure`: reason why the issuer's keys could not be read the last time; null if they could. */
 export function checkIssuers(issuers: readonly { issuer: string; failure: string | null }[]): HealthCheck {
   const failed = issuers.filter(({ failure }) => failure !== null).map(({ issuer }) => issuer);
   return failed.length === 0

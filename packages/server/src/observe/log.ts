@@ -61,8 +61,8 @@ const REFUSED_PERIOD_MS = 1000;
 
 /** Logs ended calls, refused requests and internal errors. */
 export function logEvents(logger: Logger): EventHandlers {
-  const noteShed = printTogether((refused) => logger.warn('overloaded', { refused }));
-  const noteRefused = printTogether((refused) => logger.warn('connections refused', { refused }));
+  const printShed = printTogether((refused) => logger.warn('overloaded', { refused }));
+  const printRefused = printTogether((refused) => logger.warn('connections refused', { refused }));
   return {
     callEnded(record) {
       logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', () => round(record));
@@ -70,8 +70,8 @@ export function logEvents(logger: Logger): EventHandlers {
     requestRefused(record) {
       logger.info('refused', record);
     },
-    requestsShed: noteShed,
-    connectionsRefused: noteRefused,
+    requestsShed: printShed,
+    connectionsRefused: printRefused,
     exportEnded({ totalMs, ...record }) {
       const level = record.problem === null ? 'info' : 'warn';
       logger[level]('export', { ...record, totalMs: Math.round(totalMs) });

@@ -9,7 +9,7 @@ export interface MetricSources {
   approvals: () => Readonly<Record<'asked' | 'approved' | 'refused' | 'used' | 'returned', number>>;
   /** The keys for Odoo of stored instances. `expiresAt`: in milliseconds since 1970, null if it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
-  /** The configured issuers of tokens. `failure` is null if the last reading of their keys succeeded. */
+  /** The configured issuers of tokens. `failure` is null if their keys could be read the last time. */
   issuers: () => readonly { issuer: string; failure: string | null }[];
   /** Client keys that expire soon, the earliest first. `expiresAt`: in milliseconds since 1970. */
   endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];

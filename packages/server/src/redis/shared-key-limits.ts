@@ -124,7 +124,7 @@ export class SharedKeyLimits implements Limits {
       const answer = readAdmitAnswer(await this.#redis.runScript(ADMIT, keys, [JSON.stringify(request)]));
       const isRateChecked = answer.refusedBy === 0 || answer.refusedBy === BY_RATE;
       if (!isRateChecked) this.#addUnreported(id, owed);
-      else if (rate !== null) this.#local.noteSharedBurst(id, answer.fullInMs);
+      else if (rate !== null) this.#local.setSharedBurst(id, answer.fullInMs);
       return answer;
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;

@@ -481,16 +481,16 @@ describe('kept answers', () => {
 
 /** Runs a possible write as a call does. */
 async function write<Value>(
-  reads: Pick<SharedReads<Result, Denied, Caller>, 'noteWrite'>,
+  reads: Pick<SharedReads<Result, Denied, Caller>, 'reportWrite'>,
   database: string,
   model: string | null,
   send: () => Promise<Value>,
 ): Promise<Value> {
-  void reads.noteWrite(database, model);
+  void reads.reportWrite(database, model);
   try {
     return await send();
   } finally {
-    await reads.noteWrite(database, model);
+    await reads.reportWrite(database, model);
   }
 }
 

@@ -147,8 +147,8 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
    * Records that a possible write begins or ends. Later callers do not join reads sent before it, and kept answers that
    * it makes stale are dropped. `model` is the changed model; null: other models may change too.
    */
-  noteWrite(database: string, model: string | null): void | Promise<void> {
-    this.#writes.note(database, model);
+  reportWrite(database: string, model: string | null): void | Promise<void> {
+    this.#writes.add(database, model);
     return this.#answers?.drop(database, model);
   }
 

@@ -3,19 +3,19 @@ import { WriteLog } from './write-log.ts';
 
 test('reports writes to a model and to a database since a given write', () => {
   const log = new WriteLog();
-  log.note('prod', 'res.partner');
+  log.add('prod', 'res.partner');
   const since = log.count;
   expect([log.hasWrite('prod', since), log.hasModelWrite('prod', 'res.partner', since)]).toEqual([
     false,
     false,
   ]);
-  log.note('prod', 'sale.order');
+  log.add('prod', 'sale.order');
   expect([log.hasWrite('prod', since), log.hasWrite('test', since)]).toEqual([true, false]);
   expect([
     log.hasModelWrite('prod', 'res.partner', since),
     log.hasModelWrite('prod', 'sale.order', since),
   ]).toEqual([false, true]);
-  log.note('prod', null);
+  log.add('prod', null);
   expect([
     log.hasModelWrite('prod', 'res.partner', since),
     log.hasModelWrite('test', 'res.partner', since),
@@ -24,9 +24,9 @@ test('reports writes to a model and to a database since a given write', () => {
 
 test('counts an evicted entry as written', () => {
   const log = new WriteLog();
-  log.note('first', 'res.partner');
+  log.add('first', 'res.partner');
   const since = log.count - 1;
-  for (let database = 0; database < 20_000; database++) log.note(String(database), 'res.partner');
+  for (let database = 0; database < 20_000; database++) log.add(String(database), 'res.partner');
   expect([log.hasWrite('first', since), log.hasModelWrite('first', 'res.partner', since)]).toEqual([
     true,
     true,

@@ -24,7 +24,7 @@ export class WriteLog {
   count = 0;
 
   /** Records a write to one model; null: to one or more unknown models. */
-  note(database: string, model: string | null): void {
+  add(database: string, model: string | null): void {
     this.count++;
     this.#writes.set(nameScope(database, ANY_MODEL), this.count);
     this.#writes.set(nameScope(database, model ?? ALL_MODELS), this.count);

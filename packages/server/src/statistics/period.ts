@@ -33,10 +33,10 @@ export function createPeriod(step: Step, now: number): Period {
 /** Adds the statistics of another period. */
 export function addPeriod(period: Period, { cells, most }: Period): void {
   period.cells.addAll(cells);
-  noteMost(period, most);
+  raiseMost(period, most);
 }
 
-export function noteMost({ most }: Period, { inFlight, queued }: Gauges): void {
+export function raiseMost({ most }: Period, { inFlight, queued }: Gauges): void {
   most.inFlight = Math.max(most.inFlight, inFlight);
   most.queued = Math.max(most.queued, queued);
 }

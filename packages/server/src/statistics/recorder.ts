@@ -10,9 +10,9 @@ import {
   addPeriod,
   createPeriod,
   type Gauges,
-  noteMost,
   type Period,
   printPeriod,
+  raiseMost,
   STEPS,
   type Step,
 } from './period.ts';
@@ -79,7 +79,7 @@ export function createRecorder({ store, process, clock, countQueued, onError }: 
       hour = createPeriod('hour', now);
     }
     minute = createPeriod('minute', now);
-    noteMost(minute, { inFlight, queued: 0 });
+    raiseMost(minute, { inFlight, queued: 0 });
     if (closed.length > WAITING_MAX) closed = closed.slice(-WAITING_MAX);
   }
 
@@ -95,7 +95,7 @@ export function createRecorder({ store, process, clock, countQueued, onError }: 
     return writes.run('', async () => {
       if (!isChanged) return;
       isChanged = false;
-      noteMost(minute, { inFlight, queued: countQueued() });
+      raiseMost(minute, { inFlight, queued: countQueued() });
       const written = new Set(closed);
       try {
         await store.put(listRows());

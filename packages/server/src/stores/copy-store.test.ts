@@ -79,6 +79,7 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     await subscriptions.insert(row, 9);
     await subscriptions.commitReading('s', 0, {
       progress: '{"from":1}',
+      ids: { replacesAll: true, parts: [{ part: 0, ids: '7' }] },
       now: HOUR,
       deliveries: [{ id: 'd1', record: '7', type: 'res.partner.upserted', body: '{"id":7}' }],
     });
@@ -137,7 +138,7 @@ async function expectCopy(url: string): Promise<void> {
   expect(await copied.deniedSubjects.find('corp/ann')).toMatchObject({ deniedAt: 3 });
   expect(await copied.operatorTokens.findById('token')).toMatchObject({ role: 'approver' });
   expect(await copied.subscriptions.findByName('orders')).toMatchObject({ id: 's' });
-  expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}' });
+  expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}', ids: '7' });
   // A lease belongs to a process of the old store.
   expect(await copied.leases.acquire('work', 'another', HOUR)).toBe(true);
   // The next record continues the chain.

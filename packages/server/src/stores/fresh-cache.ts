@@ -20,7 +20,7 @@ const CHECK_MS = 10_000;
 const RETRY_MS = 1_000;
 /** Maximum number of cached ids without a row. A separate bound: ids that callers make up must not evict rows. */
 const ABSENT_MAX = 1_000;
-/** Number of invalidations whose time is kept. No usable row is older than that many invalidations. */
+/** Number of invalidations whose time is kept. No usable row is older than this number of invalidations. */
 const INVALIDATIONS_MAX = 1_000;
 
 interface Entry<Value> {
@@ -70,7 +70,7 @@ export class FreshCache<Row, Value extends object> {
     this.#nowMs = nowMs;
     this.#openings = new SlicedTasks(nowMs);
     this.#lastWatchedAt = nowMs();
-    this.#timer = setInterval(() => this.#noteWatching(), CHECK_MS).unref();
+    this.#timer = setInterval(() => this.#recordWatching(), CHECK_MS).unref();
     store.watch((change) => {
       if (change === null) this.#invalidateAll();
       else if (change.kind === kind) this.forget(change.id);
@@ -166,11 +166,11 @@ export class FreshCache<Row, Value extends object> {
     this.#invalidations++;
     this.#watchedBefore.set(this.#invalidations, this.#lastWatchedAt);
     this.#watchedBefore.delete(this.#invalidations - INVALIDATIONS_MAX);
-    this.#noteWatching();
+    this.#recordWatching();
     this.#loads.forgetAll();
   }
 
-  #noteWatching(): void {
+  #recordWatching(): void {
     if (this.#options.store.isWatching) this.#lastWatchedAt = this.#nowMs();
   }
 }

@@ -8,6 +8,7 @@ import type {
   ClaimedDelivery,
   DeliveryBatch,
   DeliveryRecord,
+  IdChanges,
   StoredSubscription,
   SubscriptionBacklog,
   SubscriptionProgress,
@@ -76,6 +77,30 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
        WHERE subscription = $1 AND record = $2 AND state = 'waiting' ORDER BY seq`,
       [id, record],
     );
+
+  async function changeIds(statements: Statements, id: string, { replacesAll, parts }: IdChanges) {
+    const empty = parts.filter(({ ids }) => ids === '').map(({ part }) => part);
+    const isRemoved = replacesAll ? 'true' : isIn('part', '$2');
+    if (replacesAll || empty.length > 0) {
+      await statements.change(
+        `DELETE FROM watched_ids WHERE subscription = $1 AND ${isRemoved}`,
+        replacesAll ? [id] : [id, empty],
+      );
+    }
+    for (const rows of splitRows(parts.filter(({ ids }) => ids !== ''))) {
+      const { values, place } = createParameters();
+      const placed = placeRows(
+        place,
+        ['text', 'bigint', 'text'],
+        rows.map(({ part, ids }) => [id, part, ids]),
+      );
+      await statements.change(
+        `INSERT INTO watched_ids (subscription, part, ids) VALUES ${placed}
+         ON CONFLICT (subscription, part) DO UPDATE SET ids = excluded.ids`,
+        values,
+      );
+    }
+  }
 
   function change(
     auditBatch: AuditBatch | undefined,
@@ -174,6 +199,8 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
     async readProgress(id, waitingMax) {
       const [row] = await quick.query<StoredSubscription & Omit<SubscriptionProgress, 'subscription'>>(
         `SELECT ${COLUMNS}, progress, progress_version AS "progressVersion", (
+           SELECT string_agg(ids, ',' ORDER BY part) FROM watched_ids WHERE subscription = $1
+         ) AS ids, (
            SELECT count(*) FROM (
              SELECT 1 FROM deliveries WHERE subscription = $1 AND state = 'waiting' LIMIT $2
            ) AS counted
@@ -182,10 +209,10 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         'read-progress',
       );
       if (row === undefined) return null;
-      const { progress, progressVersion, waiting, ...subscription } = row;
-      return { subscription, progress, progressVersion, waiting };
+      const { progress, progressVersion, ids, waiting, ...subscription } = row;
+      return { subscription, progress, progressVersion, ids, waiting };
     },
-    commitReading(id, progressVersion, { progress, now, deliveries }) {
+    commitReading(id, progressVersion, { progress, ids, now, deliveries }) {
       return quick.transact(async (statements) => {
         const changed = await statements.change(
           `UPDATE subscriptions
@@ -194,6 +221,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
           [id, progressVersion, progress, now],
         );
         if (changed === 0) return false;
+        if (ids !== undefined) await changeIds(statements, id, ids);
         if (deliveries.length === 0) return true;
         const records = deliveries.map(({ record }) => record);
         const waiting = await statements.query<WaitingDelivery & { record: string }>(
@@ -238,17 +266,17 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return true;
       });
     },
-    async saveReadingOutcomes(notes) {
-      for (const part of splitRows(notes)) {
+    async saveReadingOutcomes(all) {
+      for (const part of splitRows(all)) {
         const { values, place } = createParameters();
-        const noted = placeRows(
+        const outcomes = placeRows(
           place,
           ['text', 'bigint', 'text'],
           part.map(({ id, at, problem }) => [id, at, problem]),
         );
         await quick.change(
-          `UPDATE subscriptions SET read_at = noted.column2, problem = noted.column3
-           FROM (VALUES ${noted}) AS noted WHERE id = noted.column1`,
+          `UPDATE subscriptions SET read_at = outcomes.column2, problem = outcomes.column3
+           FROM (VALUES ${outcomes}) AS outcomes WHERE id = outcomes.column1`,
           values,
         );
         if (isBlocking) await nextTurn();

@@ -8,7 +8,7 @@ export type ReaderState = unknown;
 export interface ReadResult {
   changes: RecordChange[];
   /** Changes from before the subscription began. They are not sent, but their records are watched. */
-  noted: RecordChange[];
+  unsent: RecordChange[];
   /** The state for the next reading. */
   state: ReaderState;
   /** True: the next reading may follow at once. */

@@ -1,7 +1,7 @@
 /**
- * Reads the changes and events of all active subscriptions, each at its interval, and stores the position with the
- * deliveries in one transaction. One timer serves all subscriptions. An instance that does not answer delays only its
- * own subscriptions.
+ * Reads the changes and events of all active subscriptions, each at its interval (one such poll is called a reading),
+ * and stores the position with the deliveries in one transaction. One timer serves all subscriptions. An instance that
+ * does not answer delays only its own subscriptions.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports/subscriptions.ts';
@@ -10,12 +10,15 @@ import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } fr
 import type { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import {
+  changeIdParts,
   followIds,
   followNotices,
   includesId,
   keepLast,
   parseProgress,
+  printProgress,
   readSeenNotices,
+  readWatchedIds,
   takeIdsAfter,
   WATCHED_IDS_MAX,
 } from './progress.ts';
@@ -102,7 +105,7 @@ export class Poller {
   /** Number of running readings, by source. */
   readonly #runningOf = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #notes: ReadingOutcomes;
+  readonly #outcomes: ReadingOutcomes;
   #timer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | null = null;
@@ -111,7 +114,7 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    this.#notes = new ReadingOutcomes(options);
+    this.#outcomes = new ReadingOutcomes(options);
   }
 
   get reading(): number {
@@ -174,7 +177,7 @@ export class Poller {
     this.stop();
     await this.#loading;
     await Promise.all(this.#running.values());
-    await this.#notes.close();
+    await this.#outcomes.close();
   }
 
   async #loadAll(): Promise<void> {
@@ -238,7 +241,7 @@ export class Poller {
       return readSubscription(row);
     } catch (error) {
       if (!(error instanceof SubscriptionRowError)) throw error;
-      this.#notes.add(row.id, error.message);
+      this.#outcomes.add(row.id, error.message);
       return null;
     }
   }
@@ -349,7 +352,7 @@ export class Poller {
     const isSeen = new Set(seen?.map(([notice]) => notice));
     const progress = JSON.stringify({ reader: followNotices(seen ?? [], due, now) });
     if (progress === before.progress) {
-      this.#notes.add(id, null);
+      this.#outcomes.add(id, null);
       known.problem = null;
       return false;
     }
@@ -372,7 +375,7 @@ export class Poller {
     const { id, gone } = subscription;
     const progress = parseProgress(before.progress);
     const { signal } = this.#closing;
-    const held = progress === null && !gone ? [] : (progress?.ids ?? null);
+    const held = progress === null && !gone ? [] : readWatchedIds(progress, before.ids);
     const watched = gone && held === null ? await this.#listWatched(subscription) : held;
     if (signal.aborted) return false;
     if (watched !== null && 'problem' in watched) return this.#fail(known, before, watched);
@@ -385,14 +388,22 @@ export class Poller {
       // The receiver was never sent any other record.
       ({ change, id }) => change !== 'left' || watched === null || includesId(watched, id),
     );
-    const followed = watched && followIds(watched, [...(gone ? read.noted : []), ...changes]);
+    const followable = [...(gone ? read.unsent : []), ...changes];
+    const followed = watched && followIds(watched, followable);
     const isTooMany = followed !== null && followed.length > WATCHED_IDS_MAX;
     if (gone && isTooMany) return this.#fail(known, before, TOO_MANY);
     known.failures = 0;
-    const next = JSON.stringify({ reader: read.state, ids: isTooMany ? null : followed });
+    const ids = isTooMany ? null : followed;
+    const next = printProgress(read.state, ids);
+    const idChanges = changeIdParts(
+      progress?.hasIdParts === true ? held : null,
+      ids,
+      followable.map((change) => change.id),
+    );
+    const isSame = next === before.progress && idChanges === undefined;
     const isKept = read.isRepeatable && this.#options.nowMs() < known.storedUntilMs;
-    if (changes.length === 0 && (next === before.progress || isKept)) {
-      this.#notes.add(id, null);
+    if (changes.length === 0 && (isSame || isKept)) {
+      this.#outcomes.add(id, null);
       known.problem = null;
       return read.more;
     }
@@ -402,7 +413,12 @@ export class Poller {
       record: String(change.id),
       ...buildDelivery(subscription, change, now),
     }));
-    const isStored = await this.#commit(id, before, { progress: next, now, deliveries }, known);
+    const isStored = await this.#commit(
+      id,
+      before,
+      { progress: next, ids: idChanges, now, deliveries },
+      known,
+    );
     return isStored && read.more;
   }
 
@@ -414,7 +430,7 @@ export class Poller {
   ): Promise<boolean> {
     const { store, onDeliveries } = this.#options;
     if (!(await store.commitReading(id, progressVersion, reading))) return false;
-    this.#notes.drop(id);
+    this.#outcomes.drop(id);
     known.storedUntilMs = this.#options.nowMs() + STORED_MS;
     known.problem = null;
     if (reading.deliveries.length > 0) onDeliveries();
@@ -467,12 +483,12 @@ export class Poller {
       return false;
     }
     known.failures++;
-    this.#notes.add(subscription.id, problem);
+    this.#outcomes.add(subscription.id, problem);
     if (known.problem === problem) return false;
     known.problem = problem;
     this.#options.onProblem(subscription.name, summary);
     // Writes at once, so that operators see a new problem.
-    await this.#notes.write();
+    await this.#outcomes.write();
     return false;
   }
 }

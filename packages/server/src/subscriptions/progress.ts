@@ -1,14 +1,14 @@
 /** The stored position of a subscription: the state of its reader, and the records that can vanish. Pure. */
 import { tryParse } from '@erp-proxy/contract';
+import type { IdChanges, IdPart } from '../stores/ports/subscriptions.ts';
 import type { RecordChange } from './delivery-body.ts';
 import type { KeyNotice } from './notice-reader.ts';
 
 export interface Progress {
   reader: unknown;
-  /**
-   * Ids in ascending order: with `gone`, of all records that match; otherwise, of records that were sent as matching.
-   * Null or absent: the ids are not known, because there are too many or an older version stored the position.
-   */
+  /** True: the store has the ids of the watched records in parts. */
+  hasIdParts?: true;
+  /** Where an older version stored the ids. Null or absent: the ids are not known, or the store has them in parts. */
   ids?: number[] | null;
 }
 
@@ -20,6 +20,50 @@ export function parseProgress(text: string | null): Progress | null {
   if (text === null) return null;
   const value = tryParse(text);
   return typeof value === 'object' && value !== null && 'reader' in value ? (value as Progress) : null;
+}
+
+/**
+ * The watched ids in ascending order: with `gone`, of all records that match; otherwise, of records that were sent as
+ * matching. Null: they are not known, because there are too many or no reading was stored.
+ */
+export function readWatchedIds(progress: Progress | null, stored: string | null): number[] | null {
+  if (progress?.hasIdParts === true) return JSON.parse(`[${stored ?? ''}]`);
+  return progress?.ids ?? null;
+}
+
+export function printProgress(reader: unknown, ids: readonly number[] | null): string {
+  const progress: Progress = ids === null ? { reader, ids: null } : { reader, hasIdParts: true };
+  return JSON.stringify(progress);
+}
+
+/** How many ids a part can have: a part has the ids with the same quotient by this number. */
+const PART_IDS = 1024;
+
+/**
+ * The parts to store for the ids `after`. `before` is null if the store has no parts. Only the parts of the ids
+ * `changed` can differ. Undefined: none does.
+ */
+export function changeIdParts(
+  before: readonly number[] | null,
+  after: readonly number[] | null,
+  changed: readonly number[],
+): IdChanges | undefined {
+  if (before === null || after === null) {
+    return before === after ? undefined : { replacesAll: true, parts: listParts(after ?? [], after ?? []) };
+  }
+  const isSame = ({ part, ids }: IdPart) => printPart(before, part) === ids;
+  const parts = listParts(after, changed).filter((each) => !isSame(each));
+  return parts.length === 0 ? undefined : { replacesAll: false, parts };
+}
+
+function listParts(ids: readonly number[], of: readonly number[]): IdPart[] {
+  const parts = new Set(of.map((id) => Math.floor(id / PART_IDS)));
+  return [...parts].map((part) => ({ part, ids: printPart(ids, part) }));
+}
+
+function printPart(ids: readonly number[], part: number): string {
+  const first = part * PART_IDS;
+  return ids.slice(countUpTo(ids, first - 1), countUpTo(ids, first + PART_IDS - 1)).join();
 }
 
 /** Applies the changes to the ascending ids. Unchanged runs are copied as they are: sorting all ids would take long. */

@@ -41,9 +41,9 @@ export class ReadingOutcomes {
 
   /** Writes all waiting entries. */
   async write(): Promise<void> {
-    const notes = [...this.#waiting.values()];
+    const outcomes = [...this.#waiting.values()];
     this.#waiting.clear();
-    if (notes.length > 0) await this.#options.store.saveReadingOutcomes(notes);
+    if (outcomes.length > 0) await this.#options.store.saveReadingOutcomes(outcomes);
   }
 
   /** Writes the waiting entries. `add` must not be called after it. */

@@ -12,6 +12,7 @@ import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
 import type { ChangeListener, Store } from '../stores/ports/store.ts';
 import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { UnknownOutcomeError } from '../stores/store-error.ts';
+import { WATCHED_IDS_MAX } from './progress.ts';
 import { printBody } from './row.ts';
 import { WORKER_TIMES } from './worker.ts';
 
@@ -113,6 +114,38 @@ test('a watched record that is deleted during a reading is gone, and has not lef
   });
   await expect.poll(() => told.length).toBe(3);
   expect(told).toEqual(['res.partner.upserted 9', 'res.partner.gone 4', 'res.partner.gone 5']);
+  expect(errors).toEqual([]);
+});
+
+test('a change of one of many watched records stores a small part of their ids', async () => {
+  const all = Array.from({ length: WATCHED_IDS_MAX - 9 }, (_, index) => 1000 + index * 7);
+  const store = await openStore({ gone: true, interval_seconds: 30 });
+  // As an earlier release has stored it.
+  const progress = JSON.stringify({ reader: {}, ids: all });
+  await store.subscriptions.commitReading('s', 0, { progress, now: 0, deliveries: [] });
+  const bytes: number[] = [];
+  const { commitReading } = store.subscriptions;
+  store.subscriptions.commitReading = (id, version, reading) => {
+    bytes.push(JSON.stringify([reading.progress, reading.ids]).length);
+    return commitReading(id, version, reading);
+  };
+  const ids = [1001, 1002, 1003];
+  const { errors } = startWorker(
+    store,
+    async () => {
+      const id = ids.shift();
+      const change = { change: 'upsert', id: id ?? 0, at: null, record: null } as const;
+      return id === undefined ? NOTHING : { ...NOTHING, changes: [change], more: ids.length > 0 };
+    },
+    { nowMs: monotonicMs },
+  );
+  await expect.poll(() => bytes.length).toBeGreaterThanOrEqual(3);
+  const [first, second, third] = bytes;
+  // The first one stores all ids in parts.
+  expect(first).toBeGreaterThan(progress.length);
+  expect(Math.max(second!, third!)).toBeLessThan(4096);
+  const last = await store.subscriptions.readProgress('s', 0);
+  expect(last?.ids).toBe([1000, 1001, 1002, 1003, ...all.slice(1)].join());
   expect(errors).toEqual([]);
 });
 

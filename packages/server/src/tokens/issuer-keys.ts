@@ -46,7 +46,7 @@ export class IssuerKeys {
     return age < STALE_MS ? this.#keys : null;
   }
 
-  /** Reason why the last reading of the keys failed; null if it succeeded. */
+  /** Reason why the keys could not be read the last time; null if they could. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -60,7 +60,7 @@ export class IssuerKeys {
   }
 
   /**
-   * Reads the keys again, unless they were read a moment ago. Simultaneous callers share one reading. Never rejects:
+   * Reads the keys again, unless they were read a moment ago. Simultaneous callers share one request. Never rejects:
    * `current` then has the newest keys that could be read.
    */
   refresh(): Promise<void> {

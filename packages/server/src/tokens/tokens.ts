@@ -49,7 +49,7 @@ export interface Tokens {
   renew(client: Client): Promise<Client | RefusedToken> | null;
   /** Reads the keys of all issuers, so that the first token need not wait. Never rejects. */
   readKeys(): Promise<void>;
-  /** Each issuer, with the reason why the last reading of its keys failed; null if it succeeded. */
+  /** Each issuer, with the reason why its keys could not be read the last time; null if they could. */
   states(): { issuer: string; failure: string | null }[];
   close(): void;
 }

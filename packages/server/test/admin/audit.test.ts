@@ -234,12 +234,12 @@ test('exports no faster than the client reads', async () => {
 test('verifies the audit, also against an earlier head', async () => {
   const { post, get } = await startAdmin();
   for (const name of ['A', 'B', 'C']) await post('/keys', { name });
-  const { json: verdict } = await get('/audit/verify');
-  expect(verdict).toMatchObject({ intact: true, first_seq: 1, fault: null });
-  expect(verdict.last_seq).toBeGreaterThanOrEqual(3);
+  const { json: verification } = await get('/audit/verify');
+  expect(verification).toMatchObject({ intact: true, first_seq: 1, fault: null });
+  expect(verification.last_seq).toBeGreaterThanOrEqual(3);
   await post('/keys', { name: 'D' });
-  expect((await get(`/audit/verify?head=${verdict.head}`)).json.intact).toBe(true);
-  const other = verdict.head.replace(/.$/, (digit: string) => (digit === '0' ? '1' : '0'));
+  expect((await get(`/audit/verify?head=${verification.head}`)).json.intact).toBe(true);
+  const other = verification.head.replace(/.$/, (digit: string) => (digit === '0' ? '1' : '0'));
   expect((await get(`/audit/verify?head=${other}`)).json.intact).toBe(false);
   expect((await get('/audit/verify?head=x')).status).toBe(400);
 });

@@ -105,6 +105,20 @@ test('logs out only from its own page', async () => {
   expect((await remove('/session', { token: null })).status).toBe(204);
 });
 
+test('below a path, also ends a session that is older than the path', async () => {
+  const settings = { ...SETTINGS, 'http.publicUrl': 'https://example.com/erp' };
+  const { post, remove } = await startAdmin({ settings });
+  const login = await post('/session', { token: TOKEN }, { token: null });
+  const { 'set-cookie': started } = login.headers;
+  expect(started).toEqual([expect.stringMatching(/^ep_session=[\w.-]+; Max-Age=28800; HttpOnly/)]);
+  const cookie = String(started?.[0]?.split(';')[0]);
+  const out = await remove('/session', { token: null, headers: { cookie, ...OWN_PAGE } });
+  expect(out.headers['set-cookie']).toEqual([
+    'ep_session=; Max-Age=0; HttpOnly; SameSite=Strict',
+    'ep_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+  ]);
+});
+
 test('refuses a session that was forged, changed, or signed with another token', async () => {
   const { cookie, clock, get } = await login();
   const [expiresAt, signature] = cookie.slice('ep_session='.length).split('.');

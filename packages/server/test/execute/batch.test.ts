@@ -25,7 +25,7 @@ const printBatch = (count: number, changes: (index: number) => Record<string, st
 
 const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5][0][0] as number;
 
-/** Disables the wait for the first verdict on new credentials. */
+/** Disables the wait for the outcome of the first call with new credentials. */
 const TWO_AT_ONCE = { 'batch.concurrency': '2', 'upstream.refusedCredentialsTtlMs': '0' };
 
 /** The time between answers that are given in another order than their calls. */
@@ -232,7 +232,7 @@ describe('a result that is cut off', () => {
   });
 });
 
-/** Disables the wait for the first verdict on new credentials. */
+/** Disables the wait for the outcome of the first call with new credentials. */
 const AT_ONCE = { settings: { 'upstream.refusedCredentialsTtlMs': '0' } };
 /** Waits until other calls of the batch are answered, and the proxy has read as much of the answers as it accepts. */
 async function othersAnswered(count: number): Promise<void> {

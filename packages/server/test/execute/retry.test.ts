@@ -219,7 +219,7 @@ describe('the time limit of the call', () => {
 
 describe('the retry budget', () => {
   const STANDING = { nowMs: () => 1_000_000 };
-  /** No call waits for the verdict on its credentials, and 503 does not halve the limit. */
+  /** No call waits until another one has tried its credentials, and 503 does not halve the limit. */
   const ALL_AT_ONCE = {
     'upstream.refusedCredentialsTtlMs': '0',
     'upstream.concurrency': '64',

@@ -23,7 +23,7 @@ interface Recorded {
 }
 
 const RECORDED: Record<string, Record<string, Recorded>> = JSON.parse(
-  readFileSync(new URL('../data/dialogs-16-to-19.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../data/dialogs.json', import.meta.url), 'utf8'),
 );
 const CASES = Object.entries(RECORDED).flatMap(([version, tasks]) =>
   Object.entries(tasks).map(([task, recorded]) => [version, task, recorded] as const),

@@ -5,9 +5,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
+import { CLIENT_CONFIGURATIONS } from '../../src/cli/mcp/client-configurations.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { ENTRY, makeFolder, startProgram } from '../process/program.ts';
 import { startUpstream } from '../scripted-upstream.ts';
@@ -62,6 +63,40 @@ test.each(['modern', 'legacy'] as const)('asks the person of a %s client before 
   expect(questions).toHaveLength(2);
   expect(questions[0]).toContain('Delete for good');
 });
+
+test.each(CLIENT_CONFIGURATIONS)(
+  'what --print-config prints for $name lets a client of 2025 ask its person',
+  async ({ render }) => {
+    const { proxy } = await startStage();
+    const text = render({ url: proxy.url, keyFile: undefined });
+    const questions: string[] = [];
+    const answer = (message: string) => {
+      questions.push(message);
+      return AGREE;
+    };
+    const { address, args } = readConfiguration(text);
+    const options = { key: proxy.key, mode: 'legacy', answer } as const;
+    const headers = { 'x-proxy-api': proxy.key };
+    const client = await (address === undefined
+      ? connect(proxy.url, options, args)
+      : connectClient(
+          new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } }),
+          options,
+        ));
+    const { data } = await callTool(client, 'delete_records', { model: 'res.partner', ids: [40] });
+    expect(data).toEqual({ deleted: [40] });
+    expect(questions).toEqual([expect.stringContaining('Delete for good')]);
+  },
+);
+
+/** The address that a configuration names, or else the arguments with which it starts the program. */
+function readConfiguration(text: string): { address?: string; args?: string[] } {
+  if (!text.startsWith('{')) return { address: /^url = "(.*)"$/m.exec(text)![1]! };
+  const { mcpServers, servers, context_servers } = JSON.parse(text);
+  const { url, serverUrl, httpUrl, args } = (mcpServers ?? servers ?? context_servers).odoo;
+  // The program begins behind `npx -y erp-proxy mcp --url <address>`.
+  return args === undefined ? { address: url ?? serverUrl ?? httpUrl } : { args: args.slice(5) };
+}
 
 test('passes on that the key is refused, and that no proxy answers', async () => {
   const { proxy } = await startStage();

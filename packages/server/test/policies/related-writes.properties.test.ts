@@ -10,9 +10,9 @@ import { compilePolicy, decide } from '@erp-proxy/policy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MODELS } from '../../../odoo/test/described-models.ts';
+import { checkRelatedCall } from '../../src/execute/call/check-related.ts';
 import { type Call, parseBody, parseCall } from '../../src/execute/call/parse.ts';
 import { describeCall, describeRequest } from '../../src/execute/call/policy-request.ts';
-import { checkRelatedCall } from '../../src/execute/call/related-verdict.ts';
 import { Denial } from '../../src/execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../src/execute/terms/dialect.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';
@@ -158,10 +158,10 @@ function check(models: Models, entries: Entries, call: Call): string | null {
   const asked = new Map();
   if (decision.lacksTypes !== true) return null;
   for (;;) {
-    const verdict = checkRelatedCall(call, policy, { types, asked });
-    if (verdict instanceof Denial) return verdict.message;
-    if (verdict.lacking.size === 0) return null;
-    for (const [model, names] of verdict.lacking) {
+    const decision = checkRelatedCall(call, policy, { types, asked });
+    if (decision instanceof Denial) return decision.message;
+    if (decision.lacking.size === 0) return null;
+    for (const [model, names] of decision.lacking) {
       types.set(model, readFieldTypes(Buffer.from(describeFields(models, model))));
       asked.set(model, new Set([...(asked.get(model) ?? []), ...names]));
     }

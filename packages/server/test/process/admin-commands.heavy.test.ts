@@ -349,10 +349,10 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(csv[0]).toMatch(/^seq,time,kind,/);
     expect(csv).toHaveLength(4);
 
-    const verdict = await runJson('audit', 'verify');
-    expect(verdict).toMatchObject({ intact: true, fault: null });
-    expect((await run('audit', 'verify', '--head', verdict.head)).status).toBe(0);
-    const forged = `${verdict.head.split(':')[0]}:${'0'.repeat(64)}`;
+    const verification = await runJson('audit', 'verify');
+    expect(verification).toMatchObject({ intact: true, fault: null });
+    expect((await run('audit', 'verify', '--head', verification.head)).status).toBe(0);
+    const forged = `${verification.head.split(':')[0]}:${'0'.repeat(64)}`;
     const broken = await run('audit', 'verify', '--head', forged);
     expect(broken.status).toBe(1);
     expect(broken.stdout).toMatch(/^Not intact, at record \d+: /);
@@ -633,7 +633,7 @@ describe('a remote command', () => {
     ['ftp://proxy.example', TOKEN, /not the address of a proxy/, 2],
     ['https://user:hidden@proxy.example', TOKEN, /user name or password/, 2],
     ['http://127.0.0.1:1', '', /admin\.token/, 2],
-    ['http://127.0.0.1:1', null, /admin\.token is not set here/, 2],
+    ['http://127.0.0.1:1', null, /^There is no token for that proxy/, 2],
     ['http://127.0.0.1:1', TOKEN, /No answer from http:\/\/127\.0\.0\.1:1 /, 1],
   ])('to %s with the token %j explains the error', async (url, token, says, status) => {
     const env: Record<string, string> = token === null ? {} : { ERP_PROXY_ADMIN_TOKEN: token };

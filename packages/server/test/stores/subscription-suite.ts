@@ -167,7 +167,35 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     });
   });
 
-  test('notes why changes cannot be read, until they can', async () => {
+  test('remembered ids change by parts, together with the position', async () => {
+    let version = 0;
+    const storeIds = async (replacesAll: boolean, ...parts: [part: number, ids: string][]) => {
+      const ids = { replacesAll, parts: parts.map(([part, text]) => ({ part, ids: text })) };
+      expect(await store.commitReading('s', version++, { progress: '{}', ids, now: 1, deliveries: [] })).toBe(
+        true,
+      );
+      return (await store.readProgress('s', 0))?.ids;
+    };
+    expect((await store.readProgress('s', 0))?.ids).toBeNull();
+    expect(await storeIds(true, [2, '2048'], [-1, '-5,-1'], [0, '7'])).toBe('-5,-1,7,2048');
+    expect(await storeIds(false, [0, '7,9'], [2, ''])).toBe('-5,-1,7,9');
+    await commit(2000);
+    expect((await store.readProgress('s', 0))?.ids).toBe('-5,-1,7,9');
+    version++;
+    const many = Array.from({ length: 700 }, (_, part): [number, string] => [part, `${part * 1024}`]);
+    expect(await storeIds(true, ...many)).toBe(many.map(([, ids]) => ids).join());
+    // A reading whose position is not stored changes no ids.
+    const late = { progress: '{}', ids: { replacesAll: true, parts: [] }, now: 1, deliveries: [] };
+    expect(await store.commitReading('s', 0, late)).toBe(false);
+    expect((await store.readProgress('s', 0))?.ids).not.toBeNull();
+    expect(await storeIds(true)).toBeNull();
+    await storeIds(true, [0, '7']);
+    expect(await store.remove('s', 1)).toBe('done');
+    await store.insert(buildSubscription(), MAX);
+    expect((await store.readProgress('s', 0))?.ids).toBeNull();
+  });
+
+  test('records why changes cannot be read, until they can', async () => {
     await store.saveReadingOutcomes([{ id: 's', problem: 'There is no instance.', at: 2000 }]);
     expect(await find()).toMatchObject({ problem: 'There is no instance.', readAt: 2000, version: 1 });
     await commit(3000);

@@ -50,7 +50,7 @@ async function startStage(options: ProxyOptions = {}) {
       receiver.secrets.push(made.secret);
       return made;
     },
-    /** Waits for the first reading, which has noted the notices that were due. */
+    /** Waits for the first reading, which has recorded the notices that were due. */
     waitUntilRead: () =>
       expect.poll(async () => (await admin.getSubscription('ends')).read_at).not.toBe(null),
   };

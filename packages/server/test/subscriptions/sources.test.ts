@@ -41,6 +41,15 @@ test('a field that vanishes is a problem that names it', async () => {
   await expect.poll(() => receiver.received.length).toBe(1);
 });
 
+test('a condition on a field that Odoo cannot search is a problem that names it', async () => {
+  const { subscribe, show, receiver } = await startStage();
+  const domain = [['expected_date', '>', '2099-01-01']];
+  await subscribe({ model: 'sale.order', fields: ['name'], domain, start: 'all' });
+  const problem = /^query_invalid: The field `expected_date` of `sale.order` cannot be searched/;
+  await expect.poll(async () => (await show()).problem).toMatch(problem);
+  expect(receiver.received).toEqual([]);
+});
+
 test('a model that does not exist, or has no write_date', async () => {
   const { subscribe, show } = await startStage();
   await subscribe({ model: 'no.such.model' });

@@ -24,7 +24,7 @@ const GIVEN = {
 };
 export const BODY = readBody({ name: 'contacts', body: JSON.stringify(GIVEN) }) as RecordBody;
 export const TIMES = { ...WORKER_TIMES, secondMs: 10 };
-export const NOTHING = { changes: [], noted: [], state: {}, more: false, isRepeatable: true };
+export const NOTHING = { changes: [], unsent: [], state: {}, more: false, isRepeatable: true };
 
 export async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
   const store = openMemoryStore();

@@ -61,7 +61,7 @@ export class AnswerReader {
     this.#takeBody(bytes, start);
   }
 
-  /** The connection has ended in order. False if the answer is incomplete. */
+  /** The server has ended the connection regularly. False if the answer is incomplete. */
   finish(): boolean {
     if (this.#head?.framing === 'connection' && !this.#isOver) this.#end(false);
     return this.#isOver;

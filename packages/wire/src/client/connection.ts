@@ -119,7 +119,7 @@ export class Connection implements RequestConnection, SocketUser, DialledConnect
     if (this.#isPaused) this.resume();
     this.#awaitUse(idleMs);
     if (this.#socket?.isSending !== true) this.#owner.onFree(this);
-    // Node reports that TLS has sent a request one turn later, and can read the answer before that.
+    // With TLS, Node reports that a request was sent one turn late, and may read the answer before that report.
     else setImmediate(() => this.#freeIfSent());
   }
 

@@ -7,8 +7,8 @@ export interface Guard {
   /** All addresses of the destination. Rejects, or gives none, if there is none. */
   findAddresses(): readonly string[] | Promise<readonly string[]>;
   /**
-   * Null if bytes may be sent to this address. Called for each address before any is dialled, where one refusal refuses
-   * all, and once more for the address that was reached if there were several.
+   * Null if bytes may be sent to this address. Called for each address before any of them is dialled: if one is
+   * refused, all are. If there were several, called once more for the address that was reached.
    */
   check(address: string): Refusal | null;
 }

@@ -33,7 +33,7 @@ export class RunningRequest implements AnswerSink, ByteStream {
   readonly #connection: RequestConnection;
   readonly #signal: AbortSignal;
   readonly #firstByteTimeoutMs: number | null;
-  /** Whom it serves; null if that is not known. */
+  /** Name of the call that it serves; null if it is not known. */
   readonly owner: string | null;
   readonly #settle: (outcome: WireAnswer | WireFailure) => void;
 

@@ -40,8 +40,8 @@ export class ConnectionListener {
       onGone: (connection) => void this.#plain.delete(connection),
     };
     server.on('connection', (socket: Socket) => {
-      options.admission.noteConnection();
-      // The last connections: the server can close those that Node's HTTP has.
+      options.admission.recordConnection();
+      // Node's HTTP gets the connections that arrive while the server stops: the server can close those.
       if (this.#isStopping) serve(socket);
       else this.#plain.add(new PlainConnection(socket, connectionOptions));
     });

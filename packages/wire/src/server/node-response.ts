@@ -33,7 +33,7 @@ export class NodeResponse implements HttpResponse {
       'content-length': body.length,
       ...(isLast && { connection: 'close' }),
     });
-    if (isLast) this.#endInStages(body);
+    if (isLast) this.#endInSteps(body);
     else this.#response.end(body);
   }
 
@@ -88,7 +88,7 @@ export class NodeResponse implements HttpResponse {
    * once would reset the connection, which could destroy the answer on its way. Bytes that arrive meanwhile are
    * discarded.
    */
-  #endInStages(body: Uint8Array): void {
+  #endInSteps(body: Uint8Array): void {
     this.#response.write(body, () => {
       this.#isLingering = true;
       this.#onLingering?.();

@@ -39,7 +39,7 @@ export interface WaitingRequest {
 /** Decides which requests are served. */
 export interface Admission {
   /** Called for each new connection. */
-  noteConnection(): void;
+  recordConnection(): void;
   /** Admits or refuses the request, at once or later. */
   submit(request: WaitingRequest): void;
 }
@@ -57,7 +57,7 @@ export interface PlainConnectionOptions {
   admission: Admission;
   /** The routes of calls, by path. */
   paths: ReadonlyMap<string, ServedPath>;
-  /** Makes the memory of a body of this length. It is not added to beyond that. */
+  /** Creates the collector for a body of this length. No more bytes than that are added to it. */
   collectBody: (bytes: number) => BodyCollector;
   /** Maximum idle time of a client before its first request, and between two requests. */
   idleTimeoutMs: number;
@@ -73,7 +73,7 @@ export interface PlainConnectionOptions {
   onGone: (connection: PlainConnection) => void;
 }
 
-/** Maximum size of what is kept of a body before it is wanted, and of the next requests. */
+/** Maximum number of bytes that are kept of a body before it is read, and of the requests after the current one. */
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /**
@@ -107,13 +107,13 @@ const NO_BODY: BodyCollector = { length: 0, add() {}, join: () => Buffer.alloc(0
  * - `ended`: bytes are dropped;
  * - `handed_over`: Node's HTTP has the connection.
  */
-type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended' | 'handed_over';
+type State = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended' | 'handed_over';
 
 export class PlainConnection implements WaitingRequest, CallConnection {
   readonly socket: Socket;
   readonly keepAlive: string;
   readonly #options: PlainConnectionOptions;
-  #stage: Stage = 'idle';
+  #state: State = 'idle';
   /** Bytes that were not processed yet; while there are many, the socket is paused. */
   #unread: Buffer | null = null;
   #isAdvancing = false;
@@ -134,7 +134,10 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   #isFirst = true;
   /** Bytes of line breaks since the latest request. */
   #lineBreakBytes = 0;
-  /** While the rest of an unwanted body is discarded: the bytes that have arrived, and how often it is waited for. */
+  /**
+   * While the rest of an unwanted body is discarded: the bytes that have arrived, and how many times the timer may
+   * start again.
+   */
   #lingering: { bytesBefore: number; bytesRead: number; roundsLeft: number } | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -153,7 +156,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   }
 
   get hasCallerLeft(): boolean {
-    return !this.socket.writable || this.#stage !== 'waiting';
+    return !this.socket.writable || this.#state !== 'waiting';
   }
 
   get isFirst(): boolean {
@@ -167,7 +170,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   }
 
   admit(): void {
-    this.#stage = 'serving';
+    this.#state = 'serving';
     this.#call = new PlainCall(this, this.#request as PlainRequest);
     this.#path?.serve(this.#call);
     this.#advance();
@@ -183,13 +186,13 @@ export class PlainConnection implements WaitingRequest, CallConnection {
 
   /** Closes the connection if there is no request. One that is `ended` closes soon, after the client has its answer. */
   stop(): void {
-    if (this.#stage === 'idle' || this.#stage === 'discarding') this.socket.destroy();
+    if (this.#state === 'idle' || this.#state === 'discarding') this.socket.destroy();
   }
 
   readBody(signal: AbortSignal): Uint8Array | BodyFailure | Promise<Uint8Array | BodyFailure> {
     if (this.#missingBytes === 0) return this.#body.join();
     if (this.#isLate) return 'late';
-    if (signal.aborted || this.#stage !== 'serving') return 'incomplete';
+    if (signal.aborted || this.#state !== 'serving') return 'incomplete';
     return new Promise((resolve) => {
       const abort = () => this.#settleBody?.('incomplete');
       const settle = (outcome: Uint8Array | BodyFailure) => {
@@ -212,8 +215,8 @@ export class PlainConnection implements WaitingRequest, CallConnection {
     this.#body = NO_BODY;
     // Since the head was printed, the time for the body may have ended, or the server may have begun to close.
     if (isLast || this.#isLate || this.#options.isStopping()) this.#closeInStages();
-    else if (this.#missingBytes > 0) this.#stage = 'discarding';
-    else this.#stage = 'idle';
+    else if (this.#missingBytes > 0) this.#state = 'discarding';
+    else this.#state = 'idle';
     call?.onAnswered();
     this.#advance();
   }
@@ -224,7 +227,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
    */
   #closeInStages(): void {
     const { bytesRead } = this.socket;
-    this.#stage = 'ended';
+    this.#state = 'ended';
     this.#setTimer(LINGER_MS);
     if (this.#missingBytes === 0) {
       this.socket.destroySoon();
@@ -255,22 +258,22 @@ export class PlainConnection implements WaitingRequest, CallConnection {
     }
   };
 
-  /** Processes the received bytes until a stage wants no more. */
+  /** Processes the received bytes for as long as the state of the connection allows. */
   readonly #advance = (): void => {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
     while (this.#unread !== null && this.#isReady) this.#step(this.#unread);
     this.#isAdvancing = false;
-    if (this.#stage === 'handed_over') return;
+    if (this.#state === 'handed_over') return;
     // A paused socket does not tell that its client has left.
     const hasEnough = this.#unread !== null && this.#unread.length >= KEPT_BYTES_MAX;
     if (hasEnough || this.#isYielding) this.socket.pause();
     else if (this.socket.isPaused()) this.socket.resume();
   };
 
-  /** Whether the current stage can process bytes. */
+  /** Whether received bytes can be processed in the current state. */
   get #isReady(): boolean {
-    switch (this.#stage) {
+    switch (this.#state) {
       case 'idle':
         // A client that does not read its answers gets no further ones.
         return !this.socket.writableNeedDrain;
@@ -284,7 +287,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   }
 
   #step(bytes: Buffer): void {
-    switch (this.#stage) {
+    switch (this.#state) {
       case 'idle':
         // Some clients send a line break after a body (RFC 9112 section 2.2). Node's HTTP would wait for the rest of a
         // request, and then refuse it.
@@ -301,7 +304,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
         return;
       case 'discarding':
         this.#takeBody(bytes);
-        if (this.#missingBytes === 0) this.#stage = 'idle';
+        if (this.#missingBytes === 0) this.#state = 'idle';
         return;
       case 'ended':
         this.#unread = null;
@@ -327,7 +330,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
     this.#cut(bytes, request.headBytes);
     if (this.#unread !== null && request.bodyBytes > 0) this.#body.add(this.#takeBody(this.#unread));
     if (this.#missingBytes > 0) this.#setTimer(this.#options.requestTimeoutMs);
-    this.#stage = 'waiting';
+    this.#state = 'waiting';
     this.#options.admission.submit(this);
   }
 
@@ -360,7 +363,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
 
   #handOver(bytes: Buffer): void {
     const { socket } = this;
-    this.#stage = 'handed_over';
+    this.#state = 'handed_over';
     this.#unread = null;
     this.#setTimer(null);
     socket.setTimeout(0);
@@ -389,11 +392,11 @@ export class PlainConnection implements WaitingRequest, CallConnection {
     }
     this.#isLate = true;
     if (this.#settleBody !== null) this.#settleBody('late');
-    else if (this.#stage !== 'serving') this.socket.destroy();
+    else if (this.#state !== 'serving') this.socket.destroy();
   };
 
   readonly #onIdle = (): void => {
-    if (this.#stage === 'idle') this.socket.destroy();
+    if (this.#state === 'idle') this.socket.destroy();
   };
 
   /** The client has ended its side. As with Node's HTTP, it gets no answer that has not begun. */
@@ -406,7 +409,7 @@ export class PlainConnection implements WaitingRequest, CallConnection {
   };
 
   readonly #onClose = (): void => {
-    this.#stage = 'ended';
+    this.#state = 'ended';
     this.#unread = null;
     this.#setTimer(null);
     this.#settleBody?.('incomplete');

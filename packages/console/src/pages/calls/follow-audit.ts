@@ -1,14 +1,14 @@
-/** Follows the newest records of the audit: adds the records of each further reading, and limits the number of rows. */
+/** Follows the newest records of the audit: adds the records of each further poll, and limits the number of rows. */
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
 
 /** Maximum rows: more would slow the page down. */
 export const ROWS_MAX = 500;
 const PAGE_ROWS = 100;
-/** Maximum requests of one reading. A busy proxy writes more records between two readings than one page has. */
+/** Maximum requests of one poll. A busy proxy writes more records between two polls than one page has. */
 const REQUESTS_MAX = 6;
 /**
- * Each reading starts this much before the previous one, because clocks of replicas differ, and records are written
- * late.
+ * Each poll starts at a time that is this much before the previous poll, because clocks of replicas differ, and records
+ * are written late.
  */
 const OVERLAP_MS = 60_000;
 

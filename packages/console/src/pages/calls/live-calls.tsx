@@ -81,11 +81,11 @@ function useHeld(element: RefObject<HTMLElement | null>): boolean {
       signal,
     });
     held.addEventListener('focusout', () => setFocus(false), { signal });
-    const noteSelection = () => {
+    const readSelection = () => {
       const selection = getSelection();
       setSelected(selection !== null && !selection.isCollapsed && held.contains(selection.anchorNode));
     };
-    document.addEventListener('selectionchange', noteSelection, { signal });
+    document.addEventListener('selectionchange', readSelection, { signal });
     return () => ended.abort();
   }, [element]);
   return isOver || isSelected || hasFocus;

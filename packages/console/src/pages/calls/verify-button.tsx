@@ -1,5 +1,5 @@
 /** Verifies the chain of the audit, and shows its head, against which a later state can be verified. */
-import type { AuditVerdict } from '@erp-proxy/contract';
+import type { AuditVerification } from '@erp-proxy/contract';
 import { Alert, Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
@@ -14,12 +14,12 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 export function VerifyButton() {
   const [isOpen, { open, close }] = useDisclosure(false);
   const [head, setHead] = useState('');
-  const [verdict, setVerdict] = useState<AuditVerdict | null>(null);
-  const { run, isPending, error, reset } = useAdminMutation<AuditVerdict>([], setVerdict);
+  const [result, setResult] = useState<AuditVerification | null>(null);
+  const { run, isPending, error, reset } = useAdminMutation<AuditVerification>([], setResult);
   const request: AdminRequest = { method: 'GET', path: '/audit/verify', query: { head: head.trim() } };
   const verify = (event: FormEvent) => {
     event.preventDefault();
-    setVerdict(null);
+    setResult(null);
     run(request);
   };
   return (
@@ -42,7 +42,7 @@ export function VerifyButton() {
               onChange={(event) => setHead(event.currentTarget.value)}
             />
             <ProblemAlert error={error} onDismiss={reset} />
-            {verdict !== null && <Verdict verdict={verdict} />}
+            {result !== null && <Result result={result} />}
             <Group justify="flex-end">
               <AsCode
                 request={request}
@@ -59,10 +59,10 @@ export function VerifyButton() {
   );
 }
 
-function Verdict({
-  verdict: { intact, first_seq: first, last_seq: last, head, fault },
+function Result({
+  result: { intact, first_seq: first, last_seq: last, head, fault },
 }: {
-  verdict: AuditVerdict;
+  result: AuditVerification;
 }) {
   return (
     <Alert

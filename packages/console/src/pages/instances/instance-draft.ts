@@ -26,15 +26,23 @@ export const EMPTY_INSTANCE: InstanceDraft = {
   ...INSTANCE_DEFAULTS,
 };
 
+/** The members that a view shows as the form has them. The compiler reports a missing one. */
+const SHOWN_MEMBERS = [
+  'name',
+  'url',
+  'db',
+  'user_id',
+  'protocol',
+  'timeout_ms',
+  'concurrency',
+  'certificates',
+  'allow_private',
+] as const;
+
 export function toInstanceDraft(view: InstanceView): InstanceDraft {
-  const { key, created_at: _, updated_at: __, version: ___, ...members } = view;
-  return {
-    ...members,
-    api_key: '',
-    certificates: view.certificates ?? '',
-    rotate_key: key.rotate,
-    key_expires_at: key.expires_at,
-  };
+  const members: Pick<InstanceView, keyof InstanceView & keyof InstanceInput> = pick(view, SHOWN_MEMBERS);
+  const { rotate: rotate_key, expires_at: key_expires_at } = view.key;
+  return { ...members, api_key: '', certificates: view.certificates ?? '', rotate_key, key_expires_at };
 }
 
 export function toInstanceInput(draft: InstanceDraft): InstanceInput {

@@ -50,7 +50,7 @@ export function NewInstancePage() {
               draft={draft}
               onChange={(members) => {
                 setDraft({ ...draft, ...members });
-                // The found checks do not apply to the changed server.
+                // The results of the checks do not apply to the changed server.
                 if (!examination.isRunning) examination.reset();
               }}
               error={create.error ?? examination.error}

@@ -1,6 +1,6 @@
 /** The page of one stored Odoo server. */
 import { type InstanceView, printVersionTag, tagVersion } from '@erp-proxy/contract';
-import { Button, Tabs } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
@@ -9,12 +9,13 @@ import { AsCode } from '../../parts/as-code.tsx';
 import { CallsLink } from '../../parts/calls-link.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PageTabs } from '../../parts/page-tabs.tsx';
 import { quoteIfNeeded } from '../../parts/print-options.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { InstanceOverview } from './instance-overview.tsx';
 import { InstanceSettings } from './instance-settings.tsx';
 import { InstanceUsers } from './instance-users.tsx';
-import { INSTANCE_TABS, instanceRoute } from './route.ts';
+import { type InstanceTab, instanceRoute } from './route.ts';
 
 export function InstancePage() {
   const { name } = instanceRoute.useParams();
@@ -43,30 +44,17 @@ interface CurrentProps {
 }
 
 function Parts({ current, path }: CurrentProps) {
-  const { tab = 'overview' } = instanceRoute.useSearch();
+  const { tab } = instanceRoute.useSearch();
   const navigate = useNavigate({ from: instanceRoute.fullPath });
   return (
-    <Tabs
-      value={tab}
-      // Forms in hidden panels stay mounted: they keep their input, and ask before the page is left.
-      keepMountedMode="display-none"
-      onChange={(value) =>
-        void navigate({
-          search: { tab: INSTANCE_TABS.find((name) => name === value && name !== 'overview') },
-        })
-      }
-    >
-      <Tabs.List mb="md">
-        <Tabs.Tab value="overview">Overview</Tabs.Tab>
-        <Tabs.Tab value="settings">Settings</Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="overview">
-        <InstanceOverview current={current} path={path} />
-      </Tabs.Panel>
-      <Tabs.Panel value="settings">
-        <InstanceSettings current={current} path={path} />
-      </Tabs.Panel>
-    </Tabs>
+    <PageTabs<InstanceTab>
+      shown={tab}
+      onChange={(tab) => void navigate({ search: { tab } })}
+      tabs={{
+        overview: { label: 'Overview', panel: <InstanceOverview current={current} path={path} /> },
+        settings: { label: 'Settings', panel: <InstanceSettings current={current} path={path} /> },
+      }}
+    />
   );
 }
 

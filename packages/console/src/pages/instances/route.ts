@@ -2,7 +2,8 @@ import { createRoute } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.ts';
 import { optional, readChoice, readText, type SearchValues } from '../../parts/search-values.ts';
 
-export const INSTANCE_TABS = ['overview', 'settings'] as const;
+const INSTANCE_TABS = ['overview', 'settings'] as const;
+export type InstanceTab = (typeof INSTANCE_TABS)[number];
 
 export const instancesRoute = createRoute({
   getParentRoute: () => rootRoute,

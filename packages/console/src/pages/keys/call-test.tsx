@@ -76,7 +76,7 @@ export function CallTest({ read, instance }: { read: ReadDraft; instance: string
         ) : error !== null ? (
           <ProblemAlert error={error} />
         ) : (
-          isComplete && data !== undefined && <Verdict explanation={data} />
+          isComplete && data !== undefined && <Decision explanation={data} />
         )}
       </div>
       <Group justify="flex-end">
@@ -86,7 +86,7 @@ export function CallTest({ read, instance }: { read: ReadDraft; instance: string
   );
 }
 
-function Verdict({
+function Decision({
   explanation: { allowed, rule, approval, message, star, sets },
 }: {
   explanation: Explanation;

@@ -1,6 +1,6 @@
 /** The page of one client key: its rights, its use, and its end. */
 import { type KeyView, type NewKeyView, printVersionTag, tagVersion } from '@erp-proxy/contract';
-import { Button, Group, Tabs } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,12 +11,13 @@ import { CallsLink } from '../../parts/calls-link.tsx';
 import { DialogButton } from '../../parts/dialog-button.tsx';
 import { OverlapButton } from '../../parts/overlap-button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { PageTabs } from '../../parts/page-tabs.tsx';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { KeyOverview } from './key-overview.tsx';
 import { PolicySection } from './policy-section.tsx';
-import { KEY_TABS, keyRoute } from './route.ts';
+import { type KeyTab, keyRoute } from './route.ts';
 
 const RESOURCES = ['/keys'];
 
@@ -47,28 +48,17 @@ export function KeyPage() {
 }
 
 function Parts({ current, path }: { current: KeyView; path: string }) {
-  const { tab = 'overview' } = keyRoute.useSearch();
+  const { tab } = keyRoute.useSearch();
   const navigate = useNavigate({ from: keyRoute.fullPath });
   return (
-    <Tabs
-      value={tab}
-      // Forms in hidden panels stay mounted: they keep their input, and ask before the page is left.
-      keepMountedMode="display-none"
-      onChange={(value) =>
-        void navigate({ search: { tab: KEY_TABS.find((name) => name === value && name !== 'overview') } })
-      }
-    >
-      <Tabs.List mb="md">
-        <Tabs.Tab value="overview">Overview</Tabs.Tab>
-        <Tabs.Tab value="policy">Policy</Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="overview">
-        <KeyOverview current={current} path={path} />
-      </Tabs.Panel>
-      <Tabs.Panel value="policy">
-        <PolicySection current={current} path={path} />
-      </Tabs.Panel>
-    </Tabs>
+    <PageTabs<KeyTab>
+      shown={tab}
+      onChange={(tab) => void navigate({ search: { tab } })}
+      tabs={{
+        overview: { label: 'Overview', panel: <KeyOverview current={current} path={path} /> },
+        policy: { label: 'Policy', panel: <PolicySection current={current} path={path} /> },
+      }}
+    />
   );
 }
 

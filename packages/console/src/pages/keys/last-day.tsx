@@ -72,7 +72,7 @@ function Comparison({ comparison }: { comparison: PolicyComparison }) {
       </Text>
       <ListTable
         label="Calls by method"
-        columns={['Verdict', 'Method', 'Calls', 'Why']}
+        columns={['Decision', 'Method', 'Calls', 'Why']}
         isLoading={false}
         isEmpty={groups.length === 0}
         empty="There were no calls to check."
@@ -111,12 +111,12 @@ function Comparison({ comparison }: { comparison: PolicyComparison }) {
 
 function GroupRow({ group }: { group: ComparedCalls }) {
   const { instance, upstream, model, action, calls, denied_then, rule, message, approval, examples } = group;
-  const verdict = describeVerdict(group);
+  const decision = describeDecision(group);
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
       <Table.Td>
-        <Badge variant="dot" color={verdict.color} tt="none" fw={500} miw="max-content">
-          {verdict.text}
+        <Badge variant="dot" color={decision.color} tt="none" fw={500} miw="max-content">
+          {decision.text}
         </Badge>
       </Table.Td>
       <Table.Td className="data" miw={150}>
@@ -151,7 +151,7 @@ function GroupRow({ group }: { group: ComparedCalls }) {
   );
 }
 
-function describeVerdict({ denied, denied_then, calls, approval }: ComparedCalls) {
+function describeDecision({ denied, denied_then, calls, approval }: ComparedCalls) {
   if (denied) {
     return denied_then === calls
       ? { text: 'denied as before', color: 'gray' }

@@ -3,7 +3,8 @@ import { rootRoute } from '../../app/root-route.ts';
 import { optional, readChoice, readText, type SearchValues } from '../../parts/search-values.ts';
 
 export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
-export const KEY_TABS = ['overview', 'policy'] as const;
+const KEY_TABS = ['overview', 'policy'] as const;
+export type KeyTab = (typeof KEY_TABS)[number];
 
 export const keysRoute = createRoute({
   getParentRoute: () => rootRoute,

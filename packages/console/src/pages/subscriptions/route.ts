@@ -10,7 +10,8 @@ export const DELIVERY_STATES = [
   'failed',
   'merged',
 ] as const satisfies DeliveryStateName[];
-export const SUBSCRIPTION_TABS = ['overview', 'deliveries', 'settings', 'verify'] as const;
+const SUBSCRIPTION_TABS = ['overview', 'deliveries', 'settings', 'verify'] as const;
+export type SubscriptionTab = (typeof SUBSCRIPTION_TABS)[number];
 
 export const subscriptionsRoute = createRoute({
   getParentRoute: () => rootRoute,

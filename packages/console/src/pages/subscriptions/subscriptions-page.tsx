@@ -1,6 +1,6 @@
 /** Lists subscriptions, which send changes of Odoo to webhooks. */
 import type { Page, SubscriptionView } from '@erp-proxy/contract';
-import { Anchor, Button, Group, Select, Table, Text } from '@mantine/core';
+import { Anchor, Button, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { readAdmin } from '../../api/queries.ts';
@@ -12,6 +12,7 @@ import { PagedList } from '../../parts/paged-list.tsx';
 import { printOptions } from '../../parts/print-options.ts';
 import { SearchInput } from '../../parts/search-input.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
+import { StateSelect } from '../../parts/state-select.tsx';
 import { Time } from '../../parts/time.tsx';
 import { describeSource } from './describe-source.ts';
 import { SUBSCRIPTION_STATES, subscriptionsRoute } from './route.ts';
@@ -48,15 +49,10 @@ export function SubscriptionsPage() {
           value={filters.search}
           onChange={(search) => void navigate({ search: (old) => ({ ...old, search, cursor: undefined }) })}
         />
-        <Select
-          aria-label="State"
-          placeholder="All states"
-          clearable
-          data={SUBSCRIPTION_STATES}
-          value={filters.state ?? null}
-          onChange={(state) =>
-            void navigate({ search: (old) => ({ ...old, state: state ?? undefined, cursor: undefined }) })
-          }
+        <StateSelect
+          states={SUBSCRIPTION_STATES}
+          value={filters.state}
+          onChange={(state) => void navigate({ search: (old) => ({ ...old, state, cursor: undefined }) })}
         />
       </Group>
       <PagedList

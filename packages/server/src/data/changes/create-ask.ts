@@ -11,14 +11,14 @@ import type { Ask } from './terms.ts';
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * `nowMs`: monotonic clock in milliseconds. `noteNull` is called with each field that has null in place of NaN or
+ * `nowMs`: monotonic clock in milliseconds. `onNull` is called with each field that has null in place of NaN or
  * Infinity.
  */
 export function createAsk(
   data: DataRequest,
   runner: CallRunner,
   nowMs: () => number,
-  noteNull: (field: string) => void = () => {},
+  onNull: (field: string) => void = () => {},
 ): Ask<QuestionFailure> {
   return async (question) => {
     const startedMs = nowMs();
@@ -26,7 +26,7 @@ export function createAsk(
     if (!('result' in asked)) return { failure: asked, ...findCause(asked) };
     const tookSeconds = Math.ceil((nowMs() - startedMs) / 1000);
     const { upstreamDate = null, nullField = null } = asked.facts ?? {};
-    if (nullField !== null) noteNull(nullField);
+    if (nullField !== null) onNull(nullField);
     const answered = Math.floor(readHttpDate(upstreamDate ?? '') / 1000);
     const limit = asked.headers[LIMIT_HEADER];
     return {

@@ -1,10 +1,9 @@
 /**
  * Reads what has changed in a model since a state, through calls on Odoo that `ask` makes. Knows neither HTTP nor who
- * asks: the route and the subscriptions use it. docs/decisions/0039-changes.md proves what it promises.
- *
- * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an
- * overlap before the last one did, and finds what transactions have committed late; a quick one finds what is new,
- * while a full one would cost too much.
+ * asks: the route and the subscriptions use it. First, the records that match are copied by id. Then scans follow, in
+ * the order of `(write_date, id)`. A full scan begins earlier than the last full scan did, by the time that a
+ * transaction may take (`overlapSeconds`), and so finds what was committed late. A quick scan finds only what is new,
+ * while full scans would cost too much. docs/decisions/0039-changes.md has the proof.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
@@ -34,7 +33,7 @@ import {
   type Run,
 } from './given-records.ts';
 import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
-import { CLOCK_TOLERANCE_SECONDS, noteAnswer, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
+import { CLOCK_TOLERANCE_SECONDS, type ServerTime, UNKNOWN_TIME, updateServerTime } from './server-time.ts';
 import {
   type Ask,
   type Change,
@@ -48,16 +47,17 @@ import {
 } from './terms.ts';
 
 /**
- * A full scan reads everything again that was returned within the overlap. Up to this many records, there is one at
- * each reading.
+ * A full scan reads again all records that were returned within the overlap. If these are at most this many, each
+ * request makes a full scan.
  */
 const REREAD_ALWAYS = 100;
-/** With more records, full scans pause so that they read this many a second on average. */
+/** With more records, full scans pause so that they read this number of records a second on average. */
 const REREAD_PER_SECOND = 20;
 /** The pause is at most this part of the overlap. Changes that were committed late are found after it. */
 const REREAD_PAUSE_PART = 1 / 4;
 /**
- * A quick scan begins this much before the time of the last answer, so that it includes transactions of single calls.
+ * A quick scan begins this number of seconds before the time of the last answer, so that it includes transactions of
+ * single calls.
  */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
@@ -139,16 +139,16 @@ class Reader<Failure> {
       throw new PageError({ failure: asked.failure });
     }
     const [newest] = await this.#parse(asked.result, 1);
-    const { time } = noteAnswer(this.#state.time, asked.clock, newest?.second ?? null);
+    const { time } = updateServerTime(this.#state.time, asked.clock, newest?.second ?? null);
     this.#state = { ...this.#state, time, from: this.#findFrom(time) };
-    if (hasTerms(this.#query.domain)) await this.#noteOthers();
+    if (hasTerms(this.#query.domain)) await this.#skipOthers();
   }
 
   /**
-   * Notes the recent records that do not match the domain. Otherwise the first scan would return them as `left`,
-   * although the copy never had them. One page of them is enough.
+   * Treats the recent records that do not match the domain as if they had been returned. Otherwise the first scan would
+   * return them as `left`, although the copy never had them. One page of them is enough.
    */
-  async #noteOthers(): Promise<void> {
+  async #skipOthers(): Promise<void> {
     const { from } = this.#state;
     if (from === null) return;
     const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
@@ -297,10 +297,14 @@ class Reader<Failure> {
         (latest, { second }) => Math.max(latest, second ?? latest),
         Number.NEGATIVE_INFINITY,
       );
-      const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
-      this.#state = { ...this.#state, time: noted.time };
-      const isOutdated = noted.hasGoneBack && this.#lowerFrom();
-      const { hasGoneBack } = noted;
+      const updated = updateServerTime(
+        this.#state.time,
+        asked.clock,
+        Number.isFinite(newest) ? newest : null,
+      );
+      this.#state = { ...this.#state, time: updated.time };
+      const isOutdated = updated.hasGoneBack && this.#lowerFrom();
+      const { hasGoneBack } = updated;
       const isShort = rows.length < limit;
       if (!isShort || !this.#query.dropsRecords)
         return { hasGoneBack, isOutdated, rows, isWhole: isShort, next: null };

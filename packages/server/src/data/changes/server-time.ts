@@ -4,7 +4,7 @@
  */
 /** The clock of the server, in whole seconds since 1970. */
 export interface ServerClock {
-  /** A time that is not after the reading of the rows by Odoo. */
+  /** A time at which Odoo had not read the rows yet. */
   asked: number;
   /** The time in the header `date` of the answer. */
   answered: number;
@@ -29,7 +29,7 @@ export const UNKNOWN_TIME: ServerTime = { answered: null, offset: null, now: nul
 export const CLOCK_TOLERANCE_SECONDS = 60;
 
 /** `newest`: the latest `write_date` in the answer; null if there is none. */
-export function noteAnswer(
+export function updateServerTime(
   time: ServerTime,
   clock: ServerClock | null,
   newest: number | null,
@@ -40,7 +40,7 @@ export function noteAnswer(
     return { time: { ...time, now }, hasGoneBack: false };
   }
   const { asked, answered } = clock;
-  // Less one second, because the header has whole seconds.
+  // Minus one second, because the header has whole seconds.
   const seen = newest === null ? null : Math.min(0, newest - answered - 1);
   const offset = seen === null ? time.offset : Math.max(seen, time.offset ?? seen);
   const hasGoneBack = time.answered !== null && answered < time.answered - CLOCK_TOLERANCE_SECONDS;

@@ -180,7 +180,7 @@ class Export {
     // A socket that accepts the bytes at once drains within the same turn.
     await yieldToEventLoop();
     if (signal.aborted) throw new ByteStreamError('aborted', `the export ended early: ${signal.reason}`);
-    // Without a time limit of the whole export: each write renews the time.
+    // The export as a whole has no time limit: each write renews the time.
     if (!this.#reader.isWaiting) this.#runner.renewTime();
   }
 }

@@ -15,7 +15,7 @@ import { type DataRequest, readDataRequest, readMemberBytes } from '../data-requ
 import { setContextMembers } from '../set-context.ts';
 import { DownloadWriter } from './download-writer.ts';
 import { CONTENT_FIELDS, chooseFileField } from './file-field.ts';
-import { readField, readRecord } from './file-members.ts';
+import { readFileMembers } from './file-members.ts';
 
 const MEMBERS = ['record', 'field', 'context'];
 
@@ -34,10 +34,9 @@ export async function download(runner: CallRunner): Promise<null> {
 
 /** Returns null after the answer was sent. */
 async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
-  const named = readField(request);
-  if (named instanceof Denial) return named;
-  const record = readRecord(request);
-  if (record instanceof Denial) return record;
+  const members = readFileMembers(request);
+  if (members instanceof Denial) return members;
+  const { field: named, record } = members;
   if (record === null) return invalid('record', '`record` is missing: the id of the record with the file.');
   const isFile = request.model === FILES;
   const find = (name: string) => (isFile && mayNameField(runner.client.policy, FILES, name) ? name : null);

@@ -10,15 +10,22 @@ const FIELD_LENGTH_MAX = 63;
 const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ID_MAX = 2 ** 31 - 1;
 
-export function readField({ bytes, members }: DataRequest): string | Denial {
+/** `record` null: the member is absent or null. */
+export function readFileMembers(request: DataRequest): { field: string; record: number | null } | Denial {
+  const field = readField(request);
+  if (field instanceof Denial) return field;
+  const record = readRecord(request);
+  return record instanceof Denial ? record : { field, record };
+}
+
+function readField({ bytes, members }: DataRequest): string | Denial {
   const value = findValue(members, 'field');
   const field = readText(bytes, value, 'field', FIELD_LENGTH_MAX, 'a binary field, e.g. "datas"');
   if (field instanceof Denial || FIELD.test(field)) return field;
   return invalid('field', '`field` must be the name of one field: letters, digits and "_".');
 }
 
-/** Null if the member is absent or null. */
-export function readRecord({ bytes, members }: DataRequest): number | null | Denial {
+function readRecord({ bytes, members }: DataRequest): number | null | Denial {
   const value = findValue(members, 'record');
   if (value === undefined || value.kind === 'null') return null;
   const id = value.kind === 'number' ? readInteger(bytes, value) : null;

@@ -15,7 +15,7 @@ import { type DataRequest, readDataRequest, readMemberBytes } from '../data-requ
 import { nameMembers } from '../name-members.ts';
 import { encodeBase64 } from './base64.ts';
 import { chooseFileField } from './file-field.ts';
-import { readField, readRecord } from './file-members.ts';
+import { readFileMembers } from './file-members.ts';
 
 const CALL_HEADER = 'x-erp-call';
 const MEMBERS = ['record', 'field', 'values', 'context'];
@@ -38,10 +38,9 @@ export async function upload(runner: CallRunner): Promise<null> {
 
 /** Returns null after the answer was sent. */
 async function send(request: DataRequest, runner: CallRunner): Promise<Denial | null> {
-  const named = readField(request);
-  if (named instanceof Denial) return named;
-  const record = readRecord(request);
-  if (record instanceof Denial) return record;
+  const members = readFileMembers(request);
+  if (members instanceof Denial) return members;
+  const { field: named, record } = members;
   const values = readValues(request, named);
   if (values instanceof Denial) return values;
   const context = readMemberBytes(request, 'context');

@@ -27,7 +27,7 @@ export interface Reading {
 }
 
 /**
- * Returns why the key may not make the reading; null if it may. Asks the server about the fields, without reading a
+ * Returns why the key may not make the read call; null if it may. Asks the server about the fields, without reading a
  * record. Never rejects.
  */
 export type CheckReading = (reading: Reading, signal: AbortSignal) => Promise<ReadRefusal | null>;
@@ -41,12 +41,12 @@ export interface DeliveryCheckDeps {
   nowMs: () => number;
 }
 
-/** How many allowed readings are remembered, and for how long. */
+/** How many allowed read calls are remembered, and for how long. */
 const READINGS_MAX = 10_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 
 export function createDeliveryCheck({ keys, check, clock, nowMs }: DeliveryCheckDeps): CheckDelivery {
-  /** Results of `check`, by field rules and reading. */
+  /** Results of `check`, by field rules and read call. */
   const checked = new SingleFlightCache<{ refusal: ReadRefusal | null }>(READINGS_MAX, nowMs);
 
   return async (subscription, { body }, signal) => {
@@ -85,7 +85,10 @@ function explain(message: string): string {
   return `policy_denied: ${message}`;
 }
 
-/** The reading for the content of a delivery. `bytes`: the body of the delivery, which the proxy has made. */
+/**
+ * The read call that would return the content of a delivery. `bytes`: the body of the delivery, which the proxy has
+ * made.
+ */
 function describeReading(bytes: Uint8Array, key: string): Reading {
   const body = readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
   const data = readMembers(bytes, findValue(body, 'data') as JsonSpan);

@@ -1,6 +1,7 @@
 /**
- * Reads the changes of a subscription, and checks the fields of its deliveries, by calls outside any request. Each call
- * is made as the key of the subscription, whose policy and limits apply, or as the proxy itself.
+ * Reads the changes of a subscription, and checks the fields of its deliveries, by calls that the proxy makes in the
+ * background, without a client's request. Each call is made as the key of the subscription, whose policy and limits
+ * apply, or as the proxy itself.
  */
 import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
@@ -116,7 +117,7 @@ export function createSubscriptionReader({
           isOver: () => isCopySkipped || nowMs() >= endsMs || ended.aborted,
         });
         if (!('changes' in read)) return read;
-        return isBeginning ? noteChanges(read, isCopySkipped) : sendChanges(read);
+        return isBeginning ? withholdChanges(read, isCopySkipped) : sendChanges(read);
       }),
     listIds: (subscription, max, signal) =>
       runCalls(subscription, signal, (ask) => listIds(ask, describeQuery(subscription), max)),
@@ -135,20 +136,20 @@ export function createSubscriptionReader({
 function sendChanges({ changes, state, more }: Changes): ReadResult {
   return {
     changes,
-    noted: [],
+    unsent: [],
     more,
     isRepeatable: changes.length === 0 && !more,
     state: { state, isBeginning: false } satisfies State,
   };
 }
 
-/** Changes within the overlap before the start are noted, and not sent. */
-function noteChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
+/** Changes from before the start, within the overlap, are not sent. Their records are watched. */
+function withholdChanges({ changes, state, more }: Changes, isCopySkipped: boolean): ReadResult {
   const next = isCopySkipped ? { ...state, copiedTo: null, given: '' } : state;
   const isBeginning = isCopySkipped || more;
   return {
     changes: [],
-    noted: changes,
+    unsent: changes,
     more: isBeginning,
     isRepeatable: false,
     state: { state: next, isBeginning } satisfies State,

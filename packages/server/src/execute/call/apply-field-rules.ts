@@ -184,7 +184,7 @@ async function decideWithServer(
   }
 }
 
-/** A path through a field that the server does not describe is answered as by Odoo, which knows the field no better. */
+/** For a path through a field that the server does not describe, replies as Odoo does for an unknown field. */
 function refuse(denied: Denied): Reply {
   const { unknown = null } = denied;
   if (unknown === null) return denyPolicy(denied);
@@ -247,7 +247,7 @@ interface LearntKnown {
   orders: ModelOrders | null;
 }
 
-/** Asks the server for what decisions lack. `nothing`: they lack nothing. Null: it has answered. */
+/** Asks the server for the facts that decisions lack. `nothing`: no fact is lacking. Null: the server has answered. */
 async function learn(
   lacking: readonly Lacking[],
   { own, rules }: { own: string; rules: FieldRules | null },

@@ -13,7 +13,7 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { explainFailure } from '../terms/upstream-denials.ts';
-import type { RelatedVerdict } from './related-verdict.ts';
+import type { RelatedDecision } from './check-related.ts';
 
 /** Maximum number of models whose types are asked for. */
 const MODELS_MAX = 64;
@@ -23,7 +23,7 @@ const MODELS_MAX = 64;
  * needs an approval; null: it needs none.
  */
 export async function applyRelatedRules(
-  check: (policy: CompiledPolicy, learnt: LearntTypes) => Promise<RelatedVerdict>,
+  check: (policy: CompiledPolicy, learnt: LearntTypes) => Promise<RelatedDecision>,
   target: Target,
   context: CallContext,
   fields: FieldFinder,
@@ -33,9 +33,9 @@ export async function applyRelatedRules(
   const types = new Map<string, FieldTypes>();
   const asked = new Map<string, Set<string>>();
   for (;;) {
-    const verdict = await check(policy, { types, asked });
-    if (verdict instanceof Denial) return { reply: verdict };
-    const { lacking, approvalRule } = verdict;
+    const decision = await check(policy, { types, asked });
+    if (decision instanceof Denial) return { reply: decision };
+    const { lacking, approvalRule } = decision;
     if (lacking.size === 0) return { approvalRule };
     for (const [model, names] of lacking) {
       if (!types.has(model) && types.size === MODELS_MAX) return { reply: TOO_MANY_MODELS };

@@ -61,21 +61,21 @@ export function authorizeCall(
   return {
     ...setValues(call, described.args, sets),
     limit: sets.limit ?? call.limit,
-    ...noteLimit(sets),
-    ...noteApproval(allowed),
-    ...noteTypes(allowed),
+    ...pickLimit(sets),
+    ...pickApproval(allowed),
+    ...pickTypes(allowed),
   };
 }
 
-function noteApproval({ approvalRule }: Allowed): Pick<AnyParsed, 'approvalRule'> {
+function pickApproval({ approvalRule }: Allowed): Pick<AnyParsed, 'approvalRule'> {
   return approvalRule === null ? {} : { approvalRule };
 }
 
-function noteTypes({ lacksTypes }: Allowed): Pick<AnyParsed, 'lacksTypes'> {
+function pickTypes({ lacksTypes }: Allowed): Pick<AnyParsed, 'lacksTypes'> {
   return lacksTypes === undefined ? {} : { lacksTypes };
 }
 
-function noteLimit({ limit }: Sets): { policyLimit?: number } {
+function pickLimit({ limit }: Sets): { policyLimit?: number } {
   return limit === undefined ? {} : { policyLimit: limit };
 }
 
@@ -89,9 +89,9 @@ export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'po
   const named = listNamed(described.args, call.method, sets);
   return {
     ...rewriteJson2Call(call, named),
-    ...noteLimit(sets),
-    ...noteApproval(allowed),
-    ...noteTypes(allowed),
+    ...pickLimit(sets),
+    ...pickApproval(allowed),
+    ...pickTypes(allowed),
   };
 }
 

@@ -118,7 +118,7 @@ async function listUsable(
   return alike.length > 0 ? alike : fill([], known, accepts);
 }
 
-/** Adds fields to the list until it has the most that are named. */
+/** Adds fields to the list, up to the maximum number that an error names. */
 function fill(
   listed: readonly string[],
   known: FieldTypes,
@@ -155,8 +155,8 @@ const SORTED_BY_MODULES: ReadonlySet<string> = new Set([
   'project.project is_favorite',
 ]);
 /**
- * The server does not tell that 19 can search these fields, whose modules give them in SQL. They can be sorted by
- * there, and not in other versions.
+ * Fields that Odoo 19 can search and sort by, because their modules provide the SQL, although the server does not say
+ * so. Other versions cannot.
  */
 const SEARCHED_BY_MODULES: ReadonlySet<string> = new Set([
   'account.move status_in_payment',
@@ -198,7 +198,7 @@ function checkClauses(
   return { kind: 'usable', lacking };
 }
 
-/** Notes in `lacking` the fields whose types are not known. */
+/** Adds the fields whose types are not known to `lacking`. */
 function findUnusable(
   own: string,
   path: readonly string[],

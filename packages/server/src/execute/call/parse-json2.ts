@@ -10,7 +10,7 @@ import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { UpstreamCall } from '../terms/method-call.ts';
-import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
+import { type CallSpan, NULL_ID, type ParsedCall, type PolicyTerms } from '../terms/parsed-body.ts';
 import type { InstanceAddress, Target } from '../terms/target.ts';
 import {
   API_KEY_LENGTH_MAX,
@@ -26,19 +26,13 @@ import {
   readText,
 } from './read-members.ts';
 
-export interface Json2Call {
+export interface Json2Call extends PolicyTerms {
   /** The bytes that the span refers to. */
   bytes: Uint8Array;
   model: string;
   method: string;
   kwargs: KeywordSpan;
   instance: InstanceAddress;
-  /** The limit that the policy set in place of the caller's; absent if it set none. */
-  policyLimit?: number;
-  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
-  approvalRule?: string;
-  /** The policy also depends on types of fields that the call names. */
-  lacksTypes?: true;
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];

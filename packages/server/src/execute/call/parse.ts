@@ -22,7 +22,13 @@ import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
-import { type Body, type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
+import {
+  type Body,
+  type CallSpan,
+  NULL_ID,
+  type ParsedCall,
+  type PolicyTerms,
+} from '../terms/parsed-body.ts';
 import type { NamedInstance } from '../terms/target.ts';
 import { readContext } from './parse-context.ts';
 import { placeDomain, placeIds } from './place-arguments.ts';
@@ -42,7 +48,7 @@ import {
 import { rewriteCall } from './rewrite-call.ts';
 
 /** A call whose shape is valid. */
-export interface Call {
+export interface Call extends PolicyTerms {
   /** The bytes that the spans refer to. */
   bytes: Uint8Array;
   model: string;
@@ -56,12 +62,6 @@ export interface Call {
   /** The form of `keyword.ids`. The ids themselves are in `params`. */
   records: NamedRecords;
   instance: NamedInstance;
-  /** The limit that the policy set in place of the caller's; absent if it set none. */
-  policyLimit?: number;
-  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
-  approvalRule?: string;
-  /** The policy also depends on types of fields that the call names. */
-  lacksTypes?: true;
 }
 
 const COMMON_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];

@@ -146,7 +146,7 @@ const INNER_NAMES = Object.entries({
   erp_instance: INSTANCE_MEMBERS,
   odoo_instance: INSTANCE_MEMBERS,
 });
-/** What other programs call a member, by the name here. Edits would lead elsewhere. */
+/** By the name here: what other programs call the member. The nearest name by letters would be a wrong suggestion. */
 const OTHER_NAMES: Record<string, string[]> = {
   keyword: ['kwargs', 'kw', 'options'],
   kwargs: ['keyword', 'kw', 'options'],

@@ -46,7 +46,7 @@ export class Admission {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
         for (const deadline of this.#running.toArray()) {
-          // The end of another one can have ended it.
+          // The end of another request may have ended this one.
           if (deadline.index !== -1) deadline.end('shutdown');
         }
       }, graceMs);

@@ -26,7 +26,7 @@ export interface CallTerms {
   readonly idempotencyKey: string | null;
   /** Approvals that the call may use; null: it cannot be approved alone. Texts that are not ids count as unknown. */
   readonly approvalIds: readonly string[] | null;
-  /** What a person must say before the call is sent; null: nothing beside what the policy asks for. */
+  /** The confirmation by a person that the call needs in addition to what the policy asks for; null: none. */
   readonly confirmation: NeededConfirmation | null;
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
@@ -41,8 +41,8 @@ export interface NeededConfirmation {
   /** `removals`: only to a call whose values remove records of a list (one2many). */
   readonly of: 'all' | 'removals';
   /**
-   * `person`: the one in front of the client, whom the agent's program asks: the call is not sent. `administrator`: by
-   * an approval.
+   * `person`: the person in front of the client. The call is not sent: the program of the agent asks this person, and
+   * then makes the call again. `administrator`: by an approval.
    */
   readonly by: 'person' | 'administrator';
   /** Stands for the rule of a policy. */

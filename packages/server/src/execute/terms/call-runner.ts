@@ -29,8 +29,8 @@ export interface CallRunner {
   /** True once a graceful stop has begun: an answer without an end of its own should end now. */
   isStopping(): boolean;
   /**
-   * Admits a part of the request that keeps records as a request of this route does. Returns the function that must be
-   * called at its end; null if nothing bounds the route.
+   * Admits a part of the request that keeps records in memory, by the limits for requests of this route. Returns the
+   * function that must be called at its end; null if nothing bounds the route.
    */
   admitData(route: DataRoute): (() => void) | Denial | null;
   /** Answers the request with a denial and the `id` of its body. */
@@ -50,9 +50,12 @@ export interface CallRunner {
   findFields(call: Uint8Array, names: readonly string[]): Promise<FoundTypes | null>;
 }
 
-/** In place of what holds for the request. A retry with the idempotency key need not make the same calls before it. */
+/**
+ * Terms of one call in place of those of its request. A retry with the same idempotency key may make other calls before
+ * this one.
+ */
 export interface RunOptions extends Partial<CallTerms> {
-  /** In place of the header; ignored if it is none. */
+  /** Replaces the header `traceparent` of the request, unless it is not valid. */
   traceparent?: string | undefined;
   /** Called before the answer is written. */
   onAnswer?(facts: AnswerFacts): void;

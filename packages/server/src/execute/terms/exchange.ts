@@ -30,14 +30,14 @@ export interface Exchange {
 
 /** The exchange of calls that no request asks for: it has no caller, no headers and no body, and is not answered. */
 export class BackgroundExchange implements Exchange {
-  /** Ties the records of its calls together. */
+  /** The id that the records of all its calls have. */
   readonly requestId: string;
   readonly address = null;
   readonly writer = new AnswerCollector(0);
   readonly #signal: AbortSignal;
   #onAborted: () => void = () => {};
 
-  /** The calls end as those of a caller who leaves, once the signal is aborted. */
+  /** Once the signal is aborted, the calls end as if their caller had left. */
   constructor(requestId: string, signal: AbortSignal) {
     this.requestId = requestId;
     this.#signal = signal;

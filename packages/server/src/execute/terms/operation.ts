@@ -32,8 +32,8 @@ export interface AnyPrepared {
 }
 
 /**
- * The members are declared as methods, so that TypeScript accepts any operation as an `Operation`: the pages that run
- * one pass its values from member to member and need not know their types.
+ * The members are declared as methods, so that TypeScript accepts any operation as an `Operation`: the functions that
+ * run one pass its values from member to member and need not know their types.
  */
 export interface Operation<
   Parsed extends AnyParsed = AnyParsed,

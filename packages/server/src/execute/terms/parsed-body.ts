@@ -23,19 +23,23 @@ export interface ParsedCall<AnyCall> {
   call: AnyCall | Denial;
 }
 
-/** The members that the record of every kind of call needs. */
-export interface AnyParsed {
-  model?: string;
-  method?: string;
-  instance?: NamedInstance;
-  /** The server's address, if the call names no instance. */
-  address?: ServerAddress;
+/** What the step `authorize` adds to a call. */
+export interface PolicyTerms {
   /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
   /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
   approvalRule?: string;
   /** The policy also depends on types of fields that the call names. */
   lacksTypes?: true;
+}
+
+/** The members that the record of every kind of call needs. */
+export interface AnyParsed extends PolicyTerms {
+  model?: string;
+  method?: string;
+  instance?: NamedInstance;
+  /** The server's address, if the call names no instance. */
+  address?: ServerAddress;
 }
 
 /** Bytes of `id` in an answer if the caller's `id` is not known. */

@@ -99,7 +99,7 @@ class SentMemories implements SharedMemories {
       return memory;
     }
     const known = this.#byId.get(id)?.deref();
-    // The job, or what it has sent, holds it.
+    // The job that uses the memory, or the message that it has sent, keeps the memory alive.
     if (known === undefined) throw new Error(`the memory ${id} is gone`);
     return known;
   }

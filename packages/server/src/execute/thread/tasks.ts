@@ -8,6 +8,7 @@ import { classifyJson2Answer, mapCall, unwrapOne } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
 import { readNamedFields } from '@erp-proxy/odoo/values';
 import { authorizeCall, authorizeJson2Call } from '../call/authorize.ts';
+import { checkRelatedCall, checkRelatedJson2Call } from '../call/check-related.ts';
 import {
   listCallFields,
   listJson2Fields,
@@ -18,7 +19,6 @@ import { limitCall } from '../call/limit.ts';
 import { parseBody, parseCall, parseDocument } from '../call/parse.ts';
 import { parseJson2Call } from '../call/parse-json2.ts';
 import { parseVersionQuestion } from '../call/parse-version-question.ts';
-import { checkRelatedCall, checkRelatedJson2Call } from '../call/related-verdict.ts';
 import { convertWrittenCall } from '../call/written-call.ts';
 import { parseAnswer, parseValue } from '../upstream/parse-answer.ts';
 

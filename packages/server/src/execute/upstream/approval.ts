@@ -106,7 +106,7 @@ export function claimApproval(): Step<object> {
       if (hasNotRun(reply)) await approval.release();
       return reply;
     } catch (error) {
-      // Its time was over before it was sent (run-call.ts).
+      // The time limit of the call passed before the call was sent (run-call.ts).
       if (error instanceof TaskAborted) await approval.release();
       throw error;
     }
@@ -150,7 +150,7 @@ function findRule({ approvalRule, confirmation }: CallContext): string {
   return approvalRule ?? confirmation?.rule ?? '';
 }
 
-/** The agent's program asks the person, and the call runs again after a yes. */
+/** The program of the agent asks the person, and makes the call again after a yes. */
 function denyUnconfirmed(rule: string): Denial {
   return new Denial('approval_required', 'A person must confirm this call before it is sent.', { rule });
 }

@@ -15,8 +15,8 @@ const GOOD: Credentials = {
   trust: null,
 };
 const TTL_MS = 10_000;
-/** How long calls wait for the verdict on another one. */
-const VERDICT_WAIT_MS = 1_000;
+/** How long calls wait for the outcome of another one. */
+const OUTCOME_WAIT_MS = 1_000;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -25,9 +25,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets the wait for a verdict end. */
-async function passVerdictWait(): Promise<void> {
-  vi.advanceTimersByTime(VERDICT_WAIT_MS);
+/** Lets the wait for an outcome end. */
+async function passOutcomeWait(): Promise<void> {
+  vi.advanceTimersByTime(OUTCOME_WAIT_MS);
   await passTurns();
 }
 
@@ -104,7 +104,7 @@ test('sends all calls once Odoo has accepted the first, and later ones without a
   expectUse(check(GOOD));
 });
 
-test('sends the others if the answer to the first gives no verdict', async () => {
+test('sends the others if the answer to the first does not tell whether they work', async () => {
   const { check } = setUp();
   const first = expectUse(check(GOOD));
   const other = check(GOOD);
@@ -116,15 +116,15 @@ test('does not wait forever for a first call that hangs', async () => {
   const { check } = setUp();
   expectUse(check(GOOD));
   const second = check(GOOD);
-  await passVerdictWait();
+  await passOutcomeWait();
   expect(await second).not.toBe('refused');
 });
 
-test('does not wait again for a first call that gave no verdict in time', async () => {
+test('does not wait again for a first call that was not answered in time', async () => {
   const { check } = setUp();
   expectUse(check(GOOD));
   const second = check(GOOD);
-  await passVerdictWait();
+  await passOutcomeWait();
   await second;
   // The clock stands still.
   expect(await check(GOOD)).not.toBe('refused');

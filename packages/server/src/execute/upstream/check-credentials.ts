@@ -59,7 +59,7 @@ export function checkCredentials(
     try {
       reply = await next(context);
     } finally {
-      checked.settle(findVerdict(reply, target, isReadOnly));
+      checked.settle(findOutcome(reply, target, isReadOnly));
     }
     return reply instanceof LoginCooldown ? addRetryTime(reply, target, isReadOnly) : reply;
   };
@@ -67,7 +67,7 @@ export function checkCredentials(
   /** Replaces `retry-after`: only the memory knows when the lockout began. */
   function addRetryTime({ more }: LoginCooldown, target: Target, isReadOnly: boolean): Denial {
     const outcome = more.outcome ?? 'rolled_back';
-    const leftMs = credentials.noteCooldown(nameDatabaseByTrust(target));
+    const leftMs = credentials.recordCooldown(nameDatabaseByTrust(target));
     return new LoginCooldown({ outcome, isReadOnly }, toSeconds(leftMs));
   }
 }
@@ -86,13 +86,13 @@ function toSeconds(ms: number): number {
  * Several callers share the credentials of a stored instance. A method that raises AccessDenied itself (a wrong old
  * password in `change_password`) must not lock the others out. Reads do not raise it.
  */
-function findVerdict(reply: Reply | null, { instance }: Target, isReadOnly: boolean): CredentialVerdict {
-  const verdict = readVerdict(reply);
-  return verdict === 'refused' && instance !== null && !isReadOnly ? 'doubtful' : verdict;
+function findOutcome(reply: Reply | null, { instance }: Target, isReadOnly: boolean): CredentialOutcome {
+  const outcome = readOutcome(reply);
+  return outcome === 'refused' && instance !== null && !isReadOnly ? 'doubtful' : outcome;
 }
 
 /** Odoo has accepted the credentials if it did anything after checking them. */
-function readVerdict(reply: Reply | null): CredentialVerdict {
+function readOutcome(reply: Reply | null): CredentialOutcome {
   if (reply === null || reply instanceof Denial || reply.kind === 'kept') return 'unknown';
   if (reply.kind === 'result') return 'accepted';
   if (reply.fault.data.type === 'access_denied') return 'refused';
@@ -103,7 +103,7 @@ function readVerdict(reply: Reply | null): CredentialVerdict {
  * What an answer of Odoo says about the credentials. `unknown`: nothing. `doubtful`: a refusal that the method itself
  * may have raised. It is not remembered, but counts as a failure that can lock the address out.
  */
-type CredentialVerdict = 'accepted' | 'refused' | 'doubtful' | 'unknown';
+type CredentialOutcome = 'accepted' | 'refused' | 'doubtful' | 'unknown';
 
 /** Why these credentials must not be tried now. */
 type RefusedTrial = Exclude<TrialDecision, string>;
@@ -113,19 +113,19 @@ export type CheckResult = CredentialUse | 'refused' | RefusedTrial;
 /**
  * Remembers for a short time which credentials Odoo refused, so that a flood of wrong keys does not reach it: each
  * check takes some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). If several calls have the same unknown
- * credentials, one is sent first, and the others wait a moment for the verdict. If wrong keys lock the proxy's address
+ * credentials, one is sent first, and the others wait a moment for the outcome. If wrong keys lock the proxy's address
  * out, the number of trials is limited (login-trials.ts). Credentials are known by their identifiers only
  * (resolve.ts).
  */
 interface CredentialMemory {
   /**
    * Returns `refused` if Odoo refused the credentials recently. A {@link CredentialUse} lets the call go on, and the
-   * call must settle it. While another call tries the same credentials, waits for its verdict, or until `signal`
+   * call must settle it. While another call tries the same credentials, waits for its outcome, or until `signal`
    * aborts.
    */
   check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult>;
   /** Records that Odoo has locked this address out. Returns the milliseconds until the lockout ends. */
-  noteCooldown(database: string): number;
+  recordCooldown(database: string): number;
 }
 
 /** The permission of one call to use its credentials. */
@@ -134,16 +134,16 @@ export interface CredentialUse {
   isTrial: boolean;
   /** Must be called right before the call is sent: a lockout may have begun while the call waited. */
   findRefusal(): RefusedTrial | null;
-  /** Records the verdict. Must be called once. */
-  settle(verdict: CredentialVerdict): void;
+  /** Records the outcome. Must be called once. */
+  settle(outcome: CredentialOutcome): void;
 }
 
 const NO_REFUSAL = () => null;
-/** For a call whose verdict is not recorded. */
+/** For a call whose outcome is not recorded. */
 const UNTRACKED_USE: CredentialUse = { isTrial: false, findRefusal: NO_REFUSAL, settle() {} };
 const REMEMBERED_MAX = 10_000;
 /** Odoo refuses a key within a third of a second. If a call takes longer than this, its key was accepted. */
-const VERDICT_WAIT_MS_MAX = 1000;
+const OUTCOME_WAIT_MS_MAX = 1000;
 /** Milliseconds between two checks of a call that waits for other trials. */
 const POLL_MS = 100;
 
@@ -156,30 +156,30 @@ export function createCredentialMemory(
   nowMs: () => number,
   trials: LoginTrials,
 ): CredentialMemory {
-  const noteCooldown = (database: string) => trials.noteCooldown(database);
-  if (refusedTtlMs === 0) return { check: () => UNTRACKED_USE, noteCooldown };
-  const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
+  const recordCooldown = (database: string) => trials.recordCooldown(database);
+  if (refusedTtlMs === 0) return { check: () => UNTRACKED_USE, recordCooldown };
+  const outcomes = new LRUCache<string, 'accepted' | 'refused'>({
     ...atMost(REMEMBERED_MAX),
     // Reads the clock each time, because the library would refresh its copy by a real timer.
     ttlResolution: 0,
     perf: { now: nowMs },
   });
   /** By the identifier of credentials that are being tried. */
-  const pendingVerdicts = new Map<string, PendingVerdict>();
+  const pendingOutcomes = new Map<string, PendingOutcome>();
 
   function check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult> {
     const known = findKnown(trial.credentialsId);
     if (known !== null) return known;
-    const pending = pendingVerdicts.get(trial.credentialsId);
-    if (pending !== undefined) return waitForVerdict(pending, trial, signal);
+    const pending = pendingOutcomes.get(trial.credentialsId);
+    if (pending !== undefined) return waitForOutcome(pending, trial, signal);
     const decision = trials.decide(trial);
     return decision === 'wait' ? waitForTrials(trial, signal) : startTrial(trial, decision);
   }
 
   function findKnown(id: string): CredentialUse | 'refused' | null {
-    const known = verdicts.get(id);
+    const known = outcomes.get(id);
     if (known === 'accepted')
-      return { isTrial: false, findRefusal: NO_REFUSAL, settle: (verdict) => forgetAccepted(id, verdict) };
+      return { isTrial: false, findRefusal: NO_REFUSAL, settle: (outcome) => forgetAccepted(id, outcome) };
     return known ?? null;
   }
 
@@ -187,35 +187,35 @@ export function createCredentialMemory(
    * Makes the next call a trial again after a refusal. The refusal of credentials that Odoo has accepted is not
    * remembered, because methods also raise AccessDenied (a wrong old password in `change_password`).
    */
-  function forgetAccepted(id: string, verdict: CredentialVerdict): void {
-    if (verdict === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
+  function forgetAccepted(id: string, outcome: CredentialOutcome): void {
+    if (outcome === 'refused' && outcomes.get(id) === 'accepted') outcomes.delete(id);
   }
 
-  /** Later calls with the same credentials wait for the verdict on this one. */
+  /** Later calls with the same credentials wait for the outcome of this one. */
   function startTrial(trial: LoginTrial, decision: 'allowed' | RefusedTrial): CheckResult {
     if (decision !== 'allowed') {
       // If Odoo has refused these credentials, its refusal explains more than the limit of trials.
       return decision.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : decision;
     }
     const id = trial.credentialsId;
-    const pending = pendingVerdicts.has(id) ? null : new PendingVerdict();
-    if (pending !== null) pendingVerdicts.set(id, pending);
+    const pending = pendingOutcomes.has(id) ? null : new PendingOutcome();
+    if (pending !== null) pendingOutcomes.set(id, pending);
     trials.begin(trial);
     return {
       isTrial: true,
       findRefusal: () => trials.findCooldown(trial),
-      settle(verdict) {
-        remember(id, verdict);
-        trials.end(trial, verdict === 'refused' || verdict === 'doubtful');
+      settle(outcome) {
+        remember(id, outcome);
+        trials.end(trial, outcome === 'refused' || outcome === 'doubtful');
         if (pending === null) return;
-        pendingVerdicts.delete(id);
+        pendingOutcomes.delete(id);
         pending.settle();
       },
     };
   }
 
-  async function waitForVerdict(
-    pending: PendingVerdict,
+  async function waitForOutcome(
+    pending: PendingOutcome,
     trial: LoginTrial,
     signal: AbortSignal,
   ): Promise<CheckResult> {
@@ -234,24 +234,24 @@ export function createCredentialMemory(
     return UNTRACKED_USE;
   }
 
-  function remember(id: string, verdict: CredentialVerdict): void {
-    if (verdict === 'refused') verdicts.set(id, verdict, { ttl: refusedTtlMs });
+  function remember(id: string, outcome: CredentialOutcome): void {
+    if (outcome === 'refused') outcomes.set(id, outcome, { ttl: refusedTtlMs });
     // A refusal by another call in the meantime is newer: a key can be revoked while calls run.
-    else if (verdict === 'accepted' && !verdicts.has(id)) verdicts.set(id, verdict);
+    else if (outcome === 'accepted' && !outcomes.has(id)) outcomes.set(id, outcome);
   }
 
-  return { check, noteCooldown };
+  return { check, recordCooldown };
 }
 
-/** The verdict of a trial that others wait for. Thousands of calls may wait, so they share a promise and a timer. */
-class PendingVerdict {
+/** The outcome of a trial that others wait for. Thousands of calls may wait, so they share a promise and a timer. */
+class PendingOutcome {
   readonly #settled = Promise.withResolvers<void>();
   readonly settle = this.#settled.resolve;
   #expected: Promise<unknown> | null = null;
 
-  /** Resolves with the verdict, or once no verdict is expected any more: a second after the first call that waits. */
+  /** Resolves with the outcome, or once no outcome is expected any more: a second after the first call that waits. */
   get expected(): Promise<unknown> {
-    this.#expected ??= waitFor(this.#settled.promise, { timeoutMs: VERDICT_WAIT_MS_MAX });
+    this.#expected ??= waitFor(this.#settled.promise, { timeoutMs: OUTCOME_WAIT_MS_MAX });
     return this.#expected;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Step: NaN and Infinity, which Odoo prints and JSON lacks. A caller of our own forms gets null in their place. A plain
- * call is an error: a long answer that has begun breaks off, and the next one on this model is read whole before it is
- * sent, so that it can say why. It follows convertReading, so that its part of the reply comes first.
+ * Step: handles NaN and Infinity, which Odoo prints and JSON lacks. In results for tools, data routes and callers that
+ * prefer normalized values, null replaces them. For all other calls they are an error: a long answer that has begun
+ * breaks off, and the next long answer on this model is read whole before it is sent, so that the error can name the
+ * field. The step follows convertReading, so that its part of the reply comes first.
  */
 
 import { type ByteStream, ByteStreamError, chain } from '@erp-proxy/async/streams';
@@ -34,7 +35,7 @@ const MODELS_MAX = 1000;
 const KEPT_MS = 10 * 60 * 1000;
 
 export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<ReadingCall> {
-  /** Models whose long answers have had such a value lately, by login. */
+  /** Models whose long answers have had NaN or Infinity lately, by login. */
   const seen = new LRUCache<string, true>({
     max: MODELS_MAX,
     ttl: KEPT_MS,
@@ -85,17 +86,17 @@ export function handleNonNumbers({ settings, nowMs }: NonNumbersDeps): Step<Read
 
 function replace(reply: ResultReply, call: ReadingCall, { trace }: CallContext): ResultReply {
   const { pieces, rest } = reply;
-  const note = (field: string | null) => {
+  const record = (field: string | null) => {
     trace.nullField ??= field ?? '';
   };
   if (rest !== null) {
-    const replaced = new ReplacedStream(chain(pieces, rest), findPlaces(call), note);
+    const replaced = new ReplacedStream(chain(pieces, rest), findPlaces(call), record);
     return { ...reply, pieces: [], rest: replaced, lengthBytes: null };
   }
   if (!pieces.some(mayHaveNonNumber)) return reply;
   const whole = Buffer.concat(pieces);
   const found = listNonNumbers(whole);
-  for (const { field } of found) note(field);
+  for (const { field } of found) record(field);
   const replaced = replaceNonNumbers(whole, found);
   return { ...reply, pieces: [replaced], lengthBytes: replaced.length };
 }

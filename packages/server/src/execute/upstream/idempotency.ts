@@ -42,7 +42,7 @@ export function replayAnswer(
     const protection = idempotency.begin({
       clientId: client.key.id,
       key,
-      // That of a made call is its own, wherever the call stands in the request.
+      // A call that the proxy makes for its request has the index 0, because its idempotency key is its own.
       index: request.made === null ? index : 0,
       bytes,
       // An answer with normalized values is not that of the same call without.

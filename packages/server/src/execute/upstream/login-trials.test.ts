@@ -5,7 +5,7 @@ import { type Lockout, type LoginTrial, LoginTrials } from './login-trials.ts';
 
 const MINUTE_MS = 60_000;
 const TTL_MS = 10_000;
-/** Calls wait a second for a verdict, and check every 100 ms whether they may be sent. */
+/** Calls wait a second for the outcome of another call, and check every 100 ms whether they may be sent. */
 const LONGER_THAN_ALL_WAITS_MS = 3_000;
 
 // Timers end at once, in their order.
@@ -193,7 +193,7 @@ describe('during a lockout', () => {
     await succeed('good');
     await fail('a');
     clock.ms += 20_000;
-    expect(memory.noteCooldown('http://a prod')).toBe(40_000);
+    expect(memory.recordCooldown('http://a prod')).toBe(40_000);
     expect(await succeed('new', { caller: 'two' })).toEqual({ refused: 'cooldown', retryAfterMs: 40_000 });
     expect(await succeed('good')).toBe('sent');
     expect(await succeed('new', { caller: 'two', database: 'http://b prod' })).toBe('sent');
@@ -206,16 +206,16 @@ describe('during a lockout', () => {
     const use = await check('new');
     if (use === 'refused' || 'refused' in use) throw new Error('expected permission to use the credentials');
     expect(use.findRefusal()).toBeNull();
-    memory.noteCooldown('http://a prod');
+    memory.recordCooldown('http://a prod');
     expect(use.findRefusal()).toEqual({ refused: 'cooldown', retryAfterMs: MINUTE_MS });
   });
 
   test('its end is a minute after it was detected if the failures were of other programs', async () => {
     const { clock, memory, succeed } = setUp();
-    expect(memory.noteCooldown('http://a prod')).toBe(MINUTE_MS);
+    expect(memory.recordCooldown('http://a prod')).toBe(MINUTE_MS);
     clock.ms += 30_000;
     // Calls in flight report the same lockout, which must not extend it.
-    expect(memory.noteCooldown('http://a prod')).toBe(30_000);
+    expect(memory.recordCooldown('http://a prod')).toBe(30_000);
     clock.ms += 30_000;
     expect(await succeed('new')).toBe('sent');
   });

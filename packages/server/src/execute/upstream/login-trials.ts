@@ -55,7 +55,7 @@ export class LoginTrials {
   readonly #lastFailure = new LRUCache<string, number>(atMost(REMEMBERED_MAX));
   /** By database: when the lockout ends. */
   readonly #cooldowns = new LRUCache<string, number>(atMost(REMEMBERED_MAX));
-  /** Trials whose verdict is not known yet, by the same names as the failures. */
+  /** Trials whose outcome is not known yet, by the same names as the failures. */
   readonly #running = new Map<string, Set<LoginTrial>>();
 
   /**
@@ -124,7 +124,7 @@ export class LoginTrials {
   }
 
   /** Records that Odoo has locked the address out. Returns the milliseconds until the lockout is expected to end. */
-  noteCooldown(database: string): number {
+  recordCooldown(database: string): number {
     const now = this.#nowMs();
     const knownMs = this.#cooldowns.get(database) ?? 0;
     if (knownMs > now) return knownMs - now;

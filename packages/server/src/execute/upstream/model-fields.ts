@@ -74,7 +74,7 @@ export class ModelFields {
     if (!this.#lacksAny(known, names)) return known.found;
     this.#entries.forget(key);
     const now = await this.#entries.get(key, ask(known.missing), signal);
-    return now === ABORTED ? known.found : this.#noteMissing(now, names);
+    return now === ABORTED ? known.found : this.#recordMissing(now, names);
   }
 
   recall(of: Parameters<FieldFinder['recall']>[0]): FieldTypes | null {
@@ -93,7 +93,7 @@ export class ModelFields {
     return false;
   }
 
-  #noteMissing({ found, missing }: ModelEntry, names: Iterable<string>): FoundTypes {
+  #recordMissing({ found, missing }: ModelEntry, names: Iterable<string>): FoundTypes {
     if ('failed' in found) return found;
     if (missing.size > MISSING_MAX) missing.clear();
     for (const name of names) if (!found.types.has(name)) missing.set(name, this.#nowMs());

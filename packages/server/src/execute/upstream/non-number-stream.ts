@@ -13,12 +13,12 @@ import {
 } from '@erp-proxy/odoo/values';
 
 const NOTHING = Buffer.alloc(0);
-/** Values that are replaced at once. A piece full of them would keep the event loop. */
+/** Number of values that are replaced without a pause. A piece full of them would block the event loop. */
 const VALUES_AT_ONCE = 2000;
-/** What may go on as such a value in the next piece. */
+/** A beginning of NaN or Infinity at the end of a piece. */
 const BEGINNING = /(?<![A-Za-z])(?:-?(?:N|Na|I[a-z]{0,6})|-)$/;
 
-/** A result that was to pass unchanged has such a value. */
+/** A result that must pass unchanged contains NaN or Infinity. */
 export class NonNumberError extends ByteStreamError {
   /** Null: the value is an element of a list. */
   readonly field: string | null;
@@ -35,7 +35,7 @@ export class NonNumberError extends ByteStreamError {
  */
 export type NonNumberPlaces = 'records' | 'lists';
 
-/** Gives `null` in place of each such value. `onFound` gets the field of each. */
+/** Replaces each NaN and Infinity by `null`. `onFound` gets the field of each. */
 export class ReplacedStream implements ByteStream {
   readonly #source: ByteStream;
   readonly #listed: ListedNonNumbers | null;
@@ -90,7 +90,7 @@ export class ReplacedStream implements ByteStream {
   }
 }
 
-/** Passes the bytes as they are, and breaks off behind the first such value. `onFound` is told. */
+/** Passes the bytes as they are, and breaks off behind the first NaN or Infinity, of which it tells `onFound`. */
 export class CheckedStream implements ByteStream {
   readonly #source: ByteStream;
   readonly #listed: ListedNonNumbers | null;

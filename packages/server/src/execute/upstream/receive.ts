@@ -216,24 +216,28 @@ async function readJson2Reply(
     return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
   }
   const body = await peeked.share();
-  const verdict = await largeCalls.classifyJson2Answer(
+  const classified = await largeCalls.classifyJson2Answer(
     { status, headers, body },
     { debug: settings.isDebug, secrets: [call.target.apiKey] },
     signal,
   );
-  switch (verdict.kind) {
+  switch (classified.kind) {
     case 'result':
       return readJson2Value(body, call, signal);
     case 'fault':
-      return replyFault(verdict.fault, call);
+      return replyFault(classified.fault, call);
     case 'signature_differs':
       return {
         kind: 'contradiction',
         about: 'signature',
-        otherwise: (verdict.takesNoIds && call.ifNoIds) || { kind: 'fault', fault: verdict.fault },
+        otherwise: (classified.takesNoIds && call.ifNoIds) || { kind: 'fault', fault: classified.fault },
       };
     case 'database_hidden':
-      return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
+      return {
+        kind: 'contradiction',
+        about: 'database',
+        otherwise: { kind: 'fault', fault: classified.fault },
+      };
     case 'route_missing':
       return {
         kind: 'contradiction',
@@ -244,7 +248,7 @@ async function readJson2Reply(
       return denyStatus(answer, call);
     case 'bad':
       return status === 200 && findFirewall(answer) === null
-        ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason)
+        ? denyAnswer(call, "The answer is not Odoo's.", classified.reason)
         : denyStatus(answer, call);
   }
 }

@@ -59,7 +59,7 @@ export async function runMethod(
       return { reply: isFault(received) ? await refine(received, call, deadline) : received, egressResult };
     const { otherwise } = received;
     last = { reply: isFault(otherwise) ? await refine(otherwise, call, deadline) : otherwise, egressResult };
-    deps.servers.noteContradiction(received.about, target, call);
+    deps.servers.recordContradiction(received.about, target, call);
     if (!call.isReadOnly && mayHaveRun(received)) return last;
   }
   return last as Attempt;
@@ -178,12 +178,12 @@ async function readRefusal(
   const { status, headers } = answer;
   const body = await readWhole(answer, settings.answerBytesMax);
   const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
-  const verdict = await largeCalls.classifyJson2Answer({ status, headers, body }, options, signal);
+  const classified = await largeCalls.classifyJson2Answer({ status, headers, body }, options, signal);
   // If a reverse proxy blocks the route with another status, the caller gets that status.
-  const isMissing = verdict.kind === 'route_missing' && !verdict.isBlocked;
-  if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
-  if (verdict.kind === 'fault' || verdict.kind === 'signature_differs') {
-    const translated = { ...verdict.fault, code: status };
+  const isMissing = classified.kind === 'route_missing' && !classified.isBlocked;
+  if (isMissing || classified.kind === 'database_hidden') return JSON2_MISSING;
+  if (classified.kind === 'fault' || classified.kind === 'signature_differs') {
+    const translated = { ...classified.fault, code: status };
     return {
       kind: 'fault',
       fault: await largeCalls.classifyOwnJson2Fault(body, translated, options, signal),

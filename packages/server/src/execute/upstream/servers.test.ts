@@ -135,13 +135,13 @@ test('a failure over json2 counts for the same method, database or server, and f
     servers.hasFailedOverJson2(target, 'res.partner', 'read'),
     servers.hasFailedOverJson2(other, 'res.partner', 'fly'),
   ];
-  servers.noteContradiction('jsonrpc_missing', target, call);
+  servers.recordContradiction('jsonrpc_missing', target, call);
   expect(findFailures()).toEqual([false, false, false]);
-  servers.noteContradiction('signature', target, call);
+  servers.recordContradiction('signature', target, call);
   expect(findFailures()).toEqual([true, false, false]);
-  servers.noteContradiction('database', target, call);
+  servers.recordContradiction('database', target, call);
   expect(findFailures()).toEqual([true, true, false]);
-  servers.noteContradiction('json2_missing', target, call);
+  servers.recordContradiction('json2_missing', target, call);
   expect(findFailures()).toEqual([true, true, true]);
   clock.nowMs += 600_001;
   expect(findFailures()).toEqual([false, false, false]);

@@ -148,10 +148,10 @@ export class Servers {
   learnLockout(target: Target, { status, headers }: Pick<WholeAnswer, 'status' | 'headers'>): void {
     if (status !== 200) return;
     const isRecent = /^application\/json\s*;\s*charset=/i.test(String(headers['content-type'] ?? ''));
-    this.#noteLockout(target, isRecent);
+    this.#recordLockout(target, isRecent);
   }
 
-  #noteLockout(target: Target, isRecent: boolean): void {
+  #recordLockout(target: Target, isRecent: boolean): void {
     this.#lockouts.set(nameServer(target), isRecent ? 'none' : 'known');
   }
 
@@ -165,7 +165,7 @@ export class Servers {
     return this.#protocols.get(nameServer(target), () => this.#probe(target), signal);
   }
 
-  #noteFacts(target: Target, facts: ServerFacts): void {
+  #recordFacts(target: Target, facts: ServerFacts): void {
     this.#facts.set(nameServerOfDatabase(nameDatabaseByTrust(target)), facts);
   }
 
@@ -183,7 +183,7 @@ export class Servers {
   }
 
   /** Records a contradiction: forgets the fact, or stops using json2 for such calls for a while. */
-  noteContradiction(about: Contradiction, target: Target, { model, method }: MethodCall): void {
+  recordContradiction(about: Contradiction, target: Target, { model, method }: MethodCall): void {
     const failed = { value: true, ttlMs: JSON2_FAILURE_TTL_MS } as const;
     if (about === 'jsonrpc_missing') {
       this.#protocols.forget(nameServer(target));
@@ -232,9 +232,9 @@ export class Servers {
     if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
-      this.#noteLockout(target, version !== null && locksNobodyOut(version));
+      this.#recordLockout(target, version !== null && locksNobodyOut(version));
       const json2 = version !== null && hasJson2(version);
-      this.#noteFacts(target, {
+      this.#recordFacts(target, {
         version: version === null ? null : readSerie(version),
         protocol: json2 ? 'json2' : 'jsonrpc',
       });
@@ -254,8 +254,8 @@ export class Servers {
     if (answer === null || !answer.ok) return { value: { failure: answer ?? jsonrpcAnswer }, ttlMs: 0 };
     const { kind } = classifyWhole(answer);
     if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
-      this.#noteLockout(target, true);
-      this.#noteFacts(target, { version: null, protocol: 'json2' });
+      this.#recordLockout(target, true);
+      this.#recordFacts(target, { version: null, protocol: 'json2' });
       return {
         value: { jsonrpc: false, json2: true },
         ttlMs: isRouteGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,
@@ -291,11 +291,11 @@ export class Servers {
     // Odoo has no key that cannot be sent in a header.
     if (answer === null) return { value: denyUser(), ttlMs: 0 };
     if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
-    const verdict = classifyWhole(answer, [target.apiKey]);
-    if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
-      return { value: verdict.fault, ttlMs: 0 };
-    if (verdict.kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
-    const uid = verdict.kind === 'result' ? readUserId(answer.body) : null;
+    const classified = classifyWhole(answer, [target.apiKey]);
+    if (classified.kind === 'fault' || classified.kind === 'database_hidden')
+      return { value: classified.fault, ttlMs: 0 };
+    if (classified.kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
+    const uid = classified.kind === 'result' ? readUserId(answer.body) : null;
     if (uid === null)
       return {
         value: {
@@ -319,11 +319,11 @@ export class Servers {
     if ('unmappable' in request) return { value: { fault: denyModel(model) }, ttlMs: 0 };
     const answer = await this.#fetch(target, { method: 'POST', ...request, body: READ_ACCESS_BODY });
     if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
-    const verdict = classifyWhole(answer, [target.apiKey]);
-    const isMissing = verdict.kind === 'fault' && verdict.fault.data.type === 'model_not_found';
-    if (isMissing) return { value: { fault: verdict.fault }, ttlMs: DOUBTFUL_TTL_MS };
+    const classified = classifyWhole(answer, [target.apiKey]);
+    const isMissing = classified.kind === 'fault' && classified.fault.data.type === 'model_not_found';
+    if (isMissing) return { value: { fault: classified.fault }, ttlMs: DOUBTFUL_TTL_MS };
     // Any other answer is about something else, and the call itself will get it.
-    return { value: EXISTS, ttlMs: verdict.kind === 'result' ? MODEL_TTL_MS : 0 };
+    return { value: EXISTS, ttlMs: classified.kind === 'result' ? MODEL_TTL_MS : 0 };
   }
 
   #askContext(target: Target): Promise<WholeAnswer | EgressFailure> | null {

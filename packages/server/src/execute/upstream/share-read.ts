@@ -103,7 +103,7 @@ function findSharing(
   { isReadOnly }: TargetedCall,
   { client, request, approvalRule, confirmation, idempotencyKey }: CallContext,
 ): CacheControl | null {
-  // The word of a person is for one run of one caller's call.
+  // A person agrees to one run of the call of one caller.
   if (approvalRule !== null || confirmation !== null) return null;
   // Answers of a batch wait for their position, and would delay the callers that they are shared with.
   if (!isReadOnly || request.isBatch || idempotencyKey !== null) return null;
@@ -143,7 +143,7 @@ function recordSource({ source, ageMs }: SharedAnswer<Reply>, { trace }: CallCon
   trace.ageMs = ageMs;
 }
 
-export interface NoteWriteDeps {
+export interface ReportWriteDeps {
   reads: Reads;
 }
 
@@ -155,19 +155,20 @@ export interface WritingCall {
 }
 
 /**
- * Step: records that a possible write runs. Reads sent before it ends are not joined by later callers, and kept
- * answers of what it changes are dropped. The reply waits for that, so that a caller reads its own write.
+ * Step: reports a possible write before and after it. Reads that were sent before its end are not joined by later
+ * callers, and kept answers that the write may change are dropped. The reply waits for that, so that a caller reads its
+ * own write.
  */
-export function noteWrite({ reads }: NoteWriteDeps): Step<WritingCall> {
-  return async function noteWrite({ isReadOnly, target, model, method }, context, next) {
+export function reportWrite({ reads }: ReportWriteDeps): Step<WritingCall> {
+  return async function reportWrite({ isReadOnly, target, model, method }, context, next) {
     if (isReadOnly) return await next(context);
     const database = nameDatabaseAcrossTrusts(target);
     const written = findWrittenModel(model, method);
-    void reads.noteWrite(database, written);
+    void reads.reportWrite(database, written);
     try {
       return await next(context);
     } finally {
-      await reads.noteWrite(database, written);
+      await reads.reportWrite(database, written);
     }
   };
 }

@@ -10,7 +10,7 @@ export function nameDatabaseByTrust({ origin, pathPrefix, trust, db }: Target): 
   return `${appendTrust(unifyLoopback(origin) + pathPrefix, trust)} ${db}`;
 }
 
-/** The server in such a name of a database, which has no space. */
+/** The server in a name of {@link nameDatabaseByTrust}: names of databases have no space. */
 export function nameServerOfDatabase(database: string): string {
   return database.slice(0, database.lastIndexOf(' '));
 }

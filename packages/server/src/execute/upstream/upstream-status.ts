@@ -51,7 +51,7 @@ export class FirewallRefusal extends Denial {
 
 /** Used if the server does not say when it will accept calls again. */
 const RETRY_AFTER_SECONDS = 1;
-/** Used if it names a date, and does not tell its clock. */
+/** Used if the server names a date, but has no header `date`, from which its clock would be known. */
 const UNKNOWN_SECONDS = 60;
 
 /**

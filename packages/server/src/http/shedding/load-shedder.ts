@@ -130,7 +130,7 @@ export class LoadShedder {
   }
 
   /** Records that a client has connected. */
-  noteConnection(): void {
+  recordConnection(): void {
     this.#lastConnectionMs = this.#options.nowMs();
   }
 

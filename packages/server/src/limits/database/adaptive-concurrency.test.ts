@@ -36,7 +36,7 @@ function simulate(bounds: ConcurrencyBounds, { workers, service, seed, durationM
   while (nowMs < durationMs) {
     while (running < limiter.limit) {
       queue.push({ permit: ++latest, sentMs: nowMs });
-      limiter.noteRunning(++running);
+      limiter.recordRunning(++running);
     }
     while (working.length < workers(nowMs) && queue.length > 0) {
       const call = queue.shift();
@@ -107,7 +107,7 @@ test('calls that become ten times as long, and short again, do not change the se
 /** Answers `calls` calls one after the other while `running` calls run. */
 function answerMany(limiter: AdaptiveConcurrency, calls: number, running: number): void {
   for (let permit = 1; permit <= calls; permit++) {
-    limiter.noteRunning(running);
+    limiter.recordRunning(running);
     limiter.addAnswer(permit, permit, 20, permit * 20);
   }
 }
@@ -138,7 +138,7 @@ function settleAt(fullMs: number, halfMs: number): number {
   const limiter = new AdaptiveConcurrency({ initial: 8, min: 1, max: 64 });
   for (let permit = 1; permit <= 20_000; permit++) {
     const { limit } = limiter;
-    limiter.noteRunning(limit);
+    limiter.recordRunning(limit);
     limiter.addAnswer(permit, permit, limit > 4 ? fullMs : halfMs, permit * 2);
   }
   return limiter.limit;

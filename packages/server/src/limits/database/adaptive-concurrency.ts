@@ -124,7 +124,7 @@ export class AdaptiveConcurrency {
   }
 
   /** Must be called when a call begins, with the number of running calls. */
-  noteRunning(running: number): void {
+  recordRunning(running: number): void {
     if (running > this.#runningMax) this.#runningMax = running;
   }
 

@@ -175,7 +175,7 @@ export class DatabaseLimiter {
   }
 
   /** Called when the head of the answer has arrived. */
-  noteAnswer(permit: HeldPermit): void {
+  recordAnswer(permit: HeldPermit): void {
     this.#reportToBreaker(permit, 'answered');
   }
 
@@ -227,7 +227,7 @@ export class DatabaseLimiter {
     if (bound !== null) this.#instanceLimits.begin(bound);
     this.#latestNumber++;
     this.#queueFor(request).begin(client);
-    this.#concurrency.noteRunning(this.#running);
+    this.#concurrency.recordRunning(this.#running);
     return new HeldPermit(this, this.#latestNumber, {
       client,
       bound,
@@ -276,7 +276,7 @@ export class DatabaseLimiter {
     // permit.
     this.#fillBackground();
     if (!this.#fillInteractive()) return;
-    this.#noteHeldBack();
+    this.#countHeldBack();
     this.#fillBackground();
   }
 
@@ -329,10 +329,10 @@ export class DatabaseLimiter {
    * Calls that only the share of their client holds back count as full use of the limit, so that it may rise. They may
    * run once the other clients have not called recently, so the queue is checked again then.
    */
-  #noteHeldBack(): void {
+  #countHeldBack(): void {
     if (this.#queue.size === 0 || this.#running >= this.#concurrency.limit) return;
     if (this.#queue.findNext(({ request }) => this.#isBelowBound(request)) === null) return;
-    this.#concurrency.noteRunning(this.#concurrency.limit);
+    this.#concurrency.recordRunning(this.#concurrency.limit);
     this.#refillTimer ??= setTimeout(() => {
       this.#refillTimer = null;
       this.#fill();
@@ -501,7 +501,7 @@ class HeldPermit implements Permit, CheckedPermit {
 
   markAnswered(): void {
     this.answeredMs = this.#nowMs();
-    this.#limiter.noteAnswer(this);
+    this.#limiter.recordAnswer(this);
   }
 
   mayRetry(waitMs: number): boolean {

@@ -40,6 +40,8 @@ export interface SubscriptionProgress {
   readonly subscription: StoredSubscription;
   /** JSON text of the position up to which changes were read; null: none were. Only subscriptions/ knows its shape. */
   readonly progress: string | null;
+  /** The remembered ids of records, separated by commas, by ascending part; null: none. */
+  readonly ids: string | null;
   /** Each commit of a reading adds 1. */
   readonly progressVersion: number;
   /** Number of waiting deliveries, counted up to the given maximum. */
@@ -56,8 +58,23 @@ export interface NewDelivery {
   readonly body: string;
 }
 
+/** Remembered ids of records are stored in parts, so that a few changed ids do not write all of them. */
+export interface IdPart {
+  readonly part: number;
+  /** Separated by commas; '': the part has none. */
+  readonly ids: string;
+}
+
+export interface IdChanges {
+  /** True: removes all other parts. */
+  readonly replacesAll: boolean;
+  readonly parts: readonly IdPart[];
+}
+
 export interface Reading {
   readonly progress: string;
+  /** Left out: the remembered ids stay as they are. */
+  readonly ids?: IdChanges | undefined;
   readonly now: number;
   /** Deliveries in the order of their changes, at most one for each record. */
   readonly deliveries: readonly NewDelivery[];
@@ -214,7 +231,7 @@ export interface SubscriptionStore {
    */
   commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
   /** Records readings that found no change to store, or failed. */
-  saveReadingOutcomes(notes: readonly ReadingOutcome[]): Promise<void>;
+  saveReadingOutcomes(outcomes: readonly ReadingOutcome[]): Promise<void>;
 
   /**
    * Time at which the first waiting delivery of an active subscription is due; null: none waits. Ignores subscriptions

@@ -44,7 +44,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
   let statementsGivenUp = 0;
   const onGivenUp = () => {
     statementsGivenUp++;
-    writability.noteTimeout();
+    writability.recordTimeout();
   };
   const open = () => openConnectionPool(config, onGivenUp);
   let pool = open();
@@ -67,7 +67,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
 
   async function run(connection: PooledConnection, statement: pg.QueryConfig): Promise<pg.QueryResult> {
     return await connection.run(statement).catch((error: unknown) => {
-      writability.noteFailure(error);
+      writability.recordFailure(error);
       return throwStoreError(label, error);
     });
   }
@@ -89,7 +89,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
 
   async function commit(connection: PooledConnection): Promise<void> {
     const { command } = await connection.run({ text: 'COMMIT' }).catch((error: unknown) => {
-      writability.noteFailure(error);
+      writability.recordFailure(error);
       if (isCommitRefused(error)) throwStoreError(label, error);
       return throwUnknownOutcome(label, error);
     });
@@ -123,7 +123,7 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
       void pool.end();
       pool = open();
     },
-    noteReachable: () => writability.noteReachable(),
+    recordReachable: () => writability.recordReachable(),
     close() {
       writability.close();
       closing ??= pool.end();

@@ -182,6 +182,13 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX deliveries_ended ON deliveries (ended_at) WHERE ended_at IS NOT NULL;
    CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE OF version, wakes ON subscriptions
      FOR EACH ROW EXECUTE FUNCTION tell_change('subscription', 'id');`,
+  // Ids of records that a subscription watches, in parts.
+  `CREATE TABLE watched_ids (
+     subscription text COLLATE "C" NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     part bigint NOT NULL,
+     ids text NOT NULL,
+     PRIMARY KEY (subscription, part)
+   );`,
   `CREATE TABLE operator_tokens (
      id text COLLATE "C" PRIMARY KEY,
      name text NOT NULL,

@@ -11,7 +11,7 @@ export interface Database extends Transactions {
   /** Closes the connections, which may be dead. Later statements open new ones. */
   renew(): void;
   /** Call this when the server answers on a new connection. */
-  noteReachable(): void;
+  recordReachable(): void;
   /** Can be called twice. */
   close(): Promise<void>;
 }

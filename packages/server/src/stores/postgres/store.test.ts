@@ -85,6 +85,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       DROP TABLE approvals;
       DROP TABLE denied_subjects;
       DROP TABLE statistics;
+      DROP TABLE watched_ids;
       DROP TABLE subscriptions;
       DROP TABLE deliveries;
       DROP TABLE operator_tokens;
@@ -131,7 +132,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
 
   test('is migrated once if ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
-    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(12)]);
+    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(13)]);
     expect(await schema.query('SELECT version FROM erp_proxy_migrations')).toEqual([
       { version: 1 },
       { version: 2 },
@@ -144,7 +145,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       { version: 9 },
       { version: 10 },
       { version: 11 },
-      { version: 12 },
+      { version: 13 },
     ]);
     const secrets = await Promise.all(
       stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),
@@ -314,7 +315,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
     test('a schema of a newer version, and does not change it', async () => {
       await (await open()).close();
       await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
-      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 12\)/);
+      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 13\)/);
       await expect(open()).rejects.toThrow(StoreError);
       expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
     });

@@ -57,7 +57,7 @@ async function open(address: PostgresAddress) {
   // If the listening connection died, the connections of the pool may be dead as well.
   const changes = await openChangeFeed(config, {
     lost: () => database.renew(),
-    found: () => database.noteReachable(),
+    found: () => database.recordReachable(),
   });
   return {
     label: address.label,

@@ -15,14 +15,14 @@ export interface Writability {
   /** Reason for operators; null: changes are accepted, as far as is known. */
   readonly trouble: string | null;
   /** Call this when a statement failed. */
-  noteFailure(error: unknown): void;
+  recordFailure(error: unknown): void;
   /** Call this when a statement did not end in time. */
-  noteTimeout(): void;
+  recordTimeout(): void;
   /**
    * Call this when the server answers on a new connection. Begins a new trial: a running one may hang on a dead
    * connection.
    */
-  noteReachable(): void;
+  recordReachable(): void;
   close(): void;
 }
 
@@ -51,13 +51,13 @@ export function watchWritability(findDatabase: () => Database): Writability {
     get trouble() {
       return trouble;
     },
-    noteFailure(error) {
+    recordFailure(error) {
       if (STORAGE_FAILURE.test(readCode(error) ?? '')) begin(describeFailure(error) ?? 'its storage fails.');
     },
-    noteTimeout() {
+    recordTimeout() {
       begin('statements do not end in time: see what they wait for, a standby that is away perhaps.');
     },
-    noteReachable: () => void tryNow(),
+    recordReachable: () => void tryNow(),
     close() {
       isClosed = true;
       clearTimeout(timer);

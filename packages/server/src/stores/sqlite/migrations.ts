@@ -222,6 +222,13 @@ const MIGRATIONS: readonly string[] = [
    CREATE TRIGGER subscription_deleted AFTER DELETE ON subscriptions BEGIN
      INSERT INTO changes (kind, id) VALUES ('subscription', old.id);
    END;`,
+  // Ids of records that a subscription watches, in parts.
+  `CREATE TABLE watched_ids (
+     subscription TEXT NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     part INTEGER NOT NULL,
+     ids TEXT NOT NULL,
+     PRIMARY KEY (subscription, part)
+   ) STRICT;`,
   `CREATE TABLE operator_tokens (
      id TEXT PRIMARY KEY,
      name TEXT NOT NULL,

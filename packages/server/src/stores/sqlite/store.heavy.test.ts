@@ -81,7 +81,7 @@ test('can be read while another process is within a write transaction', async ()
 test('migrates a file of version 1 and keeps its keys', async () => {
   createFileOfVersion1(file);
   const store = await open();
-  expect(store.migration).toEqual({ from: 1, to: 14 });
+  expect(store.migration).toEqual({ from: 1, to: 15 });
   expect(await store.keys.findById('a')).toEqual({
     ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
     secretHash: new Uint8Array(32),
@@ -90,7 +90,7 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     Array(32).fill(0),
   );
   expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
-  expect((await open()).migration).toEqual({ from: 14, to: 14 });
+  expect((await open()).migration).toEqual({ from: 15, to: 15 });
 });
 
 test('finds the client of each key that a file of version 6 has', async () => {
@@ -106,6 +106,7 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE approvals;
     DROP TABLE denied_subjects;
     DROP TABLE statistics;
+    DROP TABLE watched_ids;
     DROP TABLE subscriptions;
     DROP TABLE deliveries;
     DROP TABLE operator_tokens;
@@ -158,7 +159,7 @@ test('is migrated once if ten processes open a new file at the same moment', asy
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
 });

@@ -44,7 +44,7 @@ export function watchWritability(
   let diskTrouble: string | null = null;
   let identityTrouble: string | null = null;
 
-  function noteDamage(error: unknown): void {
+  function recordDamage(error: unknown): void {
     if (isDamage(error)) damage = describeFailure(error);
   }
 
@@ -70,10 +70,10 @@ export function watchWritability(
       if (identityTrouble !== null) throw new StoreError(identityTrouble);
     },
     failed(error) {
-      noteDamage(error);
+      recordDamage(error);
       if (isFileFailure(error)) writeTrouble = describeFailure(error);
     },
-    readFailed: noteDamage,
+    readFailed: recordDamage,
     inspect,
   };
 }

@@ -8,7 +8,7 @@ import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeJson2Call, describeRequest } from './policy-request.ts';
 
-export type RelatedVerdict = Denial | RelatedAllowance;
+export type RelatedDecision = Denial | RelatedAllowance;
 
 export interface RelatedAllowance {
   /** The fields whose types could still deny the call. */
@@ -17,7 +17,7 @@ export interface RelatedAllowance {
   approvalRule: string | null;
 }
 
-export function checkRelatedCall(call: Call, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+export function checkRelatedCall(call: Call, policy: CompiledPolicy, learnt: LearntTypes): RelatedDecision {
   return check(describeCall(call), policy, learnt);
 }
 
@@ -26,11 +26,11 @@ export function checkRelatedJson2Call(
   call: Json2Call,
   policy: CompiledPolicy,
   learnt: LearntTypes,
-): RelatedVerdict {
+): RelatedDecision {
   return check(describeJson2Call(call), policy, learnt);
 }
 
-function check(call: DescribedCall, policy: CompiledPolicy, learnt: LearntTypes): RelatedVerdict {
+function check(call: DescribedCall, policy: CompiledPolicy, learnt: LearntTypes): RelatedDecision {
   const request = describeRequest(call);
   if (request instanceof Denial) return request;
   const decision = decideRelatedWrites(policy, request, learnt);
