@@ -195,7 +195,7 @@ test.each([
   [
     '__proto__ as a name',
     '__proto__:\n  port: 1',
-    'erp-proxy.yaml:1: there is no such setting; the nearest is approvals',
+    'erp-proxy.yaml:1: there is no such setting; the nearest is operators',
   ],
   [
     'a name twice',

@@ -39,10 +39,10 @@ const URL_LENGTH_MAX = 1000;
 const DAY_SECONDS = 86_400;
 
 /** The id of a client begins with the name of its issuer, and `/` separates it from the subject. */
-export const ISSUER_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
-export const ISSUER_NAME_RULE = 'must be 1 to 32 lower-case letters, digits and "-", such as corp';
+const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+const NAME_RULE = 'must be 1 to 32 lower-case letters, digits and "-", such as corp';
 /** The form of a scope (RFC 6749 section 3.3). */
-export const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const audienceKind = texts('', () => null);
 const algorithmsKind = texts('', (text) =>
@@ -80,7 +80,7 @@ function readIssuer(
   const at = (name: string) => `${path}.${name}`;
   const isGiven = (name: string) => given[name] !== undefined && given[name] !== null;
   const name = given['name'];
-  if (typeof name !== 'string' || !ISSUER_NAME.test(name)) report(at('name'), ISSUER_NAME_RULE);
+  if (typeof name !== 'string' || !NAME.test(name)) report(at('name'), NAME_RULE);
   const certificates = isGiven('certificates') ? given['certificates'] : null;
   if (certificates !== null) {
     const error =
@@ -131,7 +131,7 @@ function reportMissing(path: string, message: string, report: Report): [] {
 }
 
 /** Returns the text unchanged: a token names its issuer in the same characters. */
-export function readUrl(
+function readUrl(
   given: unknown,
   path: string,
   report: Report,

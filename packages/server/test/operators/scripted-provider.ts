@@ -11,7 +11,7 @@ type Members = Record<string, unknown>;
 export const CLIENT_ID = 'erp-proxy';
 export const CLIENT_SECRET = 'secret-of-the-proxy-at-its-provider';
 export const PUBLIC_URL = 'https://erp.example.com';
-export const RULES = [
+const RULES = [
   { claim: 'groups', value: 'erp-admins', role: 'admin' },
   { claim: 'groups', pattern: 'erp-*', role: 'viewer' },
 ];

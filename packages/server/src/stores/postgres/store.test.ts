@@ -145,6 +145,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       { version: 9 },
       { version: 10 },
       { version: 11 },
+      { version: 12 },
       { version: 13 },
     ]);
     const secrets = await Promise.all(
