@@ -42,23 +42,6 @@ export interface CookieScope {
 }
 
 /** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from the proxy's own pages only. */
-<<<<<<< HEAD
-export function printSessionCookie(value: string, scope: CookieScope): string {
-  return print(value, LIFE_MS, scope);
-}
-
-/** The `set-cookie` values that end a session. */
-export function printEndOfSession(scope: CookieScope): string[] {
-  // A session can be older than `http.publicUrl` with a path. Its cookie has `Path=/`, and other servers get it too.
-  const scopes = scope.isHostShared ? [scope, { ...scope, isHostShared: false }] : [scope];
-  return scopes.map((each) => print('', 0, each));
-}
-
-function print(value: string, maxAgeMs: number, { isSecure, isHostShared }: CookieScope): string {
-  // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
-  const path = isHostShared ? null : '/';
-  return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
-=======
 export function printSessionCookie(value: string, { isSecure, isHostShared }: CookieScope): string {
   // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
   const path = isHostShared ? null : '/';
@@ -72,7 +55,6 @@ export function printEndOfSession({ isSecure, isHostShared }: CookieScope): stri
   return paths.map((path) =>
     printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure }),
   );
->>>>>>> wt-oidc
 }
 
 export interface Cookie {
