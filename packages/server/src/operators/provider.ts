@@ -242,12 +242,8 @@ async function explainErrors<Result>(run: () => Promise<Result>): Promise<Result
   }
 }
 
-/** Codes of answers with another status or without JSON: those of a server in front of the provider, for example. */
-const UNFIT_ANSWERS = new Set([
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_PARSE_ERROR',
-]);
+/** Codes of answers with another status or type, such as those of a server in front of the provider. */
+const UNFIT_ANSWERS = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
 
 function explainError(error: unknown): ProviderError {
   // The library wraps errors of its fetch.

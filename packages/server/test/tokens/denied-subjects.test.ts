@@ -62,7 +62,9 @@ test('only if tokens of its issuer are accepted', async () => {
   const refused = await ask('POST', '/denied-subjects', { body: { id: 'corpp/ada' } });
   expect([refused.status, refused.json.detail]).toEqual([
     400,
-    expect.stringContaining('`auth.issuers` has no issuer "corpp"; it has corp. Nothing was changed.'),
+    expect.stringContaining(
+      '`auth.issuers` nor `operators` has a provider "corpp"; there is corp. Nothing was changed.',
+    ),
   ]);
   expect((await ask('GET', '/denied-subjects')).json.items).toEqual([]);
   const { 'auth.issuers': _, ...without } = settings;
