@@ -70,7 +70,7 @@ test('only if tokens of its issuer are accepted', async () => {
   const { 'auth.issuers': _, ...without } = settings;
   const none = await startAdmin({ settings: without });
   const other = await none.ask('POST', '/denied-subjects', { body: { id: 'corp/ada' } });
-  expect([other.status, other.json.detail]).toEqual([400, expect.stringContaining('it has none')]);
+  expect([other.status, other.json.detail]).toEqual([400, expect.stringContaining('there is none')]);
 });
 
 test('by a command, for a subject with strange characters', async () => {
