@@ -12,8 +12,8 @@ export function renderRoles(): string {
 # Roles
 
 Which role may use which route of the [admin API](admin-api.md). [operators.md](operators.md) describes the roles, and
-how to get a token with one. \`admin.token\` and sessions of the console have the role \`admin\`. Logging in and out of the
-console needs no role.
+how to get one. \`admin.token\`, and sessions that were started with it or with a link, have the role \`admin\`. Signing
+in and out needs no role.
 
 | route | ${ROLES.join(' | ')} | purpose |
 |---|${ROLES.map(() => '---|').join('')}---|

@@ -1,4 +1,4 @@
-/** The operations of an administrator on denied subjects of tokens. */
+/** The operations of an administrator on denied subjects of identity providers. */
 import type { DeniedSubjectView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { DeniedSubject } from '../stores/ports/denied-subjects.ts';
@@ -36,10 +36,10 @@ export function createSubjectAdmin(
       const issuer = id.slice(0, id.indexOf('/'));
       // With a misspelt issuer, the tokens would stay valid although the answer says that they are denied.
       if (!issuers.includes(issuer)) {
-        const known = issuers.length === 0 ? 'it has none' : `it has ${issuers.join(', ')}`;
+        const known = issuers.length === 0 ? 'there is none' : `there is ${issuers.join(', ')}`;
         throw createAdminError(
           400,
-          `No token of ${JSON.stringify(id)} is accepted: \`auth.issuers\` has no issuer ${JSON.stringify(issuer)}; ${known}. Nothing was changed. A command reads the settings on its own machine, so give it those of the proxy, or call the proxy by --url.`,
+          `Nothing of ${JSON.stringify(id)} is accepted: neither \`auth.issuers\` nor \`operators\` has a provider ${JSON.stringify(issuer)}; ${known}. Nothing was changed. A command reads the settings on its own machine, so give it those of the proxy, or call the proxy by --url.`,
         );
       }
       const subject = { id, deniedAt: clock() };

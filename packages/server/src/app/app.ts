@@ -2,7 +2,7 @@
  * The composition root: creates the parts of the server from the settings and connects them. Only app.ts, services.ts
  * and replicas.ts know all parts. They make no decisions of their own.
  */
-import { randomUUID } from 'node:crypto';
+import { hkdfSync, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { classifyAction } from '@erp-proxy/odoo';
@@ -31,6 +31,7 @@ import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createIdempotency, createRelay, type Idempotency } from '../idempotency/idempotency.ts';
+import { createVault, type Vault } from '../instances/vault.ts';
 import { createSlowdown } from '../keys/slowdown.ts';
 import { DataRequests } from '../limits/data-requests.ts';
 import { chooseConcurrencyBounds } from '../limits/database/adaptive-concurrency.ts';
@@ -57,7 +58,7 @@ import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
-import { openSeals, openServices, type Services, type ServicesOptions } from './services.ts';
+import { openServices, type Services, type ServicesOptions } from './services.ts';
 
 export interface AppOptions {
   settings: Settings;
@@ -399,6 +400,16 @@ function claimOnce(
   return leases.acquire(name, randomUUID(), ttlMs);
 }
 
+/**
+ * Needs the secret of the client, which is not in the store, so that a copy of the store opens no session and makes
+ * none. A client secret that can be guessed does not suffice either.
+ */
+function openSessionSeals({ clientSecret }: OperatorProvider, keys: Services['keys']): Vault {
+  const salt = keys.deriveSecret('sessions of operators');
+  const key = hkdfSync('sha256', clientSecret, salt, 'erp-proxy sessions of operators v1', 32);
+  return createVault({ masterKey: Buffer.from(key).toString('base64'), otherMasterKeys: [] })!;
+}
+
 /** Null if no provider is configured; the library for OpenID Connect is not loaded then. */
 async function openOperators(
   provider: OperatorProvider | null,
@@ -414,7 +425,7 @@ async function openOperators(
     settings: provider,
     provider: createProvider({ settings: provider, egress, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
-    vault: openSeals(settings, keys, 'sessions of operators'),
+    vault: openSessionSeals(provider, keys),
     store,
     idempotency: replicas?.idempotency ?? store.idempotency,
     claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),

@@ -290,7 +290,7 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** Seals under the master key if there is one, otherwise under the secret of the keys. */
-export function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
+function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
   const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
   const seals = createVault({
     masterKey: vault.masterKey ?? ownKey,

@@ -16,7 +16,7 @@ import { ProviderError } from './provider-error.ts';
 const LIFE_MS = 8 * 3_600_000;
 /** Time for a person to sign in at the provider. */
 export const SIGN_IN_MS = 600_000;
-/** How long a used answer of the provider is remembered beyond that, because the clocks of replicas differ. */
+/** How long a used answer of the provider, or an end, is remembered beyond that: the clocks of replicas differ. */
 const USED_MARGIN_MS = 3_600_000;
 /** Longer than the requests to the provider take. If a process dies meanwhile, another one asks after this time. */
 const ASKING_MS = 60_000;
@@ -68,8 +68,11 @@ export interface Operators {
   finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome>;
   /** The session with this cookie value; null if it has ended. */
   find(value: string): Promise<FoundSession | null>;
-  /** The session that its person ends; null if there is none. Tells the provider so, without waiting for it. */
-  end(value: string): OperatorSession | null;
+  /**
+   * The session that its person ends; null if there is none. It is not renewed any more. Tells the provider so, without
+   * waiting for it.
+   */
+  end(value: string): Promise<OperatorSession | null>;
   close(): void;
 }
 
@@ -78,6 +81,7 @@ export interface OperatorsOptions {
   provider: Provider;
   /** Address to which the provider sends the browser back. */
   redirectUri: string;
+  /** Seals cookies. Its key must not be in the store: whoever has a copy of it could sign in. */
   vault: Vault;
   store: Parameters<typeof createDeniedSubjects>[0];
   /** Passes what the provider has answered to other processes. */
@@ -178,6 +182,7 @@ export function createOperators(options: OperatorsOptions): Operators {
    * One process asks, and the others take its result: many providers accept a refresh token once.
    */
   async function renew(session: OperatorSession): Promise<string | null> {
+    if ((await idempotency.find(nameEnd(session))) !== null) return null;
     const id = hash('sha256', `operator session ${session.session} ${session.askAt}`, 'base64url');
     const attempt = randomUUID();
     const beganAt = nowMs();
@@ -191,7 +196,9 @@ export function createOperators(options: OperatorsOptions): Operators {
         expiresInMs: ASKING_MS,
       });
       if (row === null) return await ask(session, id, attempt);
-      if (row.state === 'done') return row.answer?.length ? Buffer.from(row.answer).toString() : null;
+      if (row.state === 'done') {
+        return row.answer?.length ? vault.open(Buffer.from(row.answer).toString(), id) : null;
+      }
       if (nowMs() - beganAt > ASKING_MS)
         throw new ProviderError('away', 'another process still asks the provider');
       await delay(POLL_MS);
@@ -220,8 +227,22 @@ export function createOperators(options: OperatorsOptions): Operators {
       value = null;
     }
     // If this fails, the new cookie still goes to the person: the provider may not accept the earlier token again.
-    await idempotency.complete(id, attempt, Buffer.from(value ?? ''), KEPT_MS).catch(onError);
+    // Sealed once more: what the store has is no cookie.
+    const answer = Buffer.from(value === null ? '' : vault.seal(value, id));
+    await idempotency.complete(id, attempt, answer, KEPT_MS).catch(onError);
     return value;
+  }
+
+  async function recordEnd(session: OperatorSession): Promise<void> {
+    const keptMs = Math.max(session.endsAt - clock(), 0) + USED_MARGIN_MS;
+    await idempotency.claim({
+      id: nameEnd(session),
+      client: session.id,
+      fingerprint: 'end of an operator session',
+      attempt: randomUUID(),
+      runsForMs: keptMs,
+      expiresInMs: keptMs,
+    });
   }
 
   async function find(value: string): Promise<FoundSession | null> {
@@ -244,13 +265,19 @@ export function createOperators(options: OperatorsOptions): Operators {
     },
     finish,
     find,
-    end(value) {
+    async end(value) {
       const session = open<OperatorSession>(value, sessionSeal);
-      if (session !== null && session.refreshToken !== null) {
-        provider.revoke(session.refreshToken).catch(onError);
-      }
+      if (session === null || session.refreshToken === null) return session;
+      provider.revoke(session.refreshToken).catch(onError);
+      // Not all providers can take a refresh token back, and a copy of the cookie has it.
+      await recordEnd(session).catch(onError);
       return session;
     },
     close: () => denied.close(),
   };
+}
+
+/** Id of the record that a person has ended the session. */
+function nameEnd({ session }: OperatorSession): string {
+  return hash('sha256', `end of the operator session ${session}`, 'base64url');
 }

@@ -30,6 +30,7 @@ import {
   type TokenEndpointResponseHelpers,
   tokenRevocation,
 } from 'openid-client';
+import { cleanName } from '../audit/record.ts';
 import { type Claims, SUBJECT } from '../tokens/issuer.ts';
 import type { OperatorProvider } from './parse-operators.ts';
 import { ProviderError } from './provider-error.ts';
@@ -229,7 +230,7 @@ function listHeaders(headers: Record<string, string | string[] | undefined>): [s
 function nameOf(claims: Claims): string | null {
   const names = ['name', 'preferred_username', 'email'].map((claim) => claims[claim]);
   const found = names.find((name) => typeof name === 'string' && name.trim() !== '');
-  return typeof found === 'string' ? cutText(found, NAME_LENGTH_MAX) : null;
+  return typeof found === 'string' ? cleanName(cutText(found, NAME_LENGTH_MAX)) : null;
 }
 
 /** Runs the function, and rejects with a {@link ProviderError} only. */
@@ -240,6 +241,9 @@ async function explainErrors<Result>(run: () => Promise<Result>): Promise<Result
     throw explainError(error);
   }
 }
+
+/** Codes of answers with another status or type, such as those of a server in front of the provider. */
+const UNFIT_ANSWERS = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON']);
 
 function explainError(error: unknown): ProviderError {
   // The library wraps errors of its fetch.
@@ -257,6 +261,7 @@ function explainError(error: unknown): ProviderError {
     const fault = error.error === 'invalid_grant' ? 'refused' : 'away';
     return new ProviderError(fault, `the provider answered ${cutText(error.error, 100)}`, { cause: error });
   }
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return new ProviderError('refused', `${message}${code}`, { cause: error });
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const fault = UNFIT_ANSWERS.has(code) ? 'away' : 'refused';
+  return new ProviderError(fault, code === '' ? message : `${message} (${code})`, { cause: error });
 }

@@ -92,7 +92,7 @@ const BOUNDARIES: Record<string, string> = {
     execute/terms: approvals egress idempotency instances keys limits/database observe odoo
     naming:
     admin: approvals audit instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin zod node
-    operators: egress instances policy stores stores/ports tokens openid-client node
+    operators: audit egress instances policy stores stores/ports tokens openid-client node
     tokens: egress instances keys policy stores stores/ports jose lru-cache node
     keys: policy stores stores/ports ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node

@@ -1,5 +1,5 @@
 /** Sessions of operators: the provider is asked again, by one process, and ends what it no longer confirms. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -131,6 +131,9 @@ test('while the provider is away, an answer that comes in starts no session', as
 test.each([
   ['answers with an error of its own', { status: 500, body: {} }],
   ['does not know the proxy', { status: 401, body: { error: 'invalid_client' } }],
+  ['is behind a server that knows no such page', { status: 404, body: {} }],
+  ['is behind a server that refuses the request', { status: 403, body: { message: 'blocked' } }],
+  ['has moved', { status: 302, body: {} }],
 ])('keeps a session while the provider %s', async (_, answer) => {
   const { provider, browser, passMinutes } = await signIn();
   provider.answer = () => answer;
@@ -160,6 +163,36 @@ test('signing out takes the refresh token back', async () => {
   const { provider, browser } = await signIn();
   await browser.ask('/admin/v1/session', { method: 'DELETE' });
   await expect.poll(() => provider.revoked).toEqual(['refresh-1']);
+});
+
+test.each([['before the session was renewed'], ['after it was renewed']])(
+  'a copy of the cookie %s is not renewed after signing out, also if the provider takes no refresh token back',
+  async (moment) => {
+    const { provider, proxy, browser, passMinutes } = await signIn();
+    const thief = new Browser(proxy);
+    const copy = () => thief.cookies.set('ep_session', browser.cookies.get('ep_session')!);
+    copy();
+    passMinutes(61);
+    expect((await browser.session()).status).toBe(200);
+    if (moment === 'after it was renewed') copy();
+    // As providers do that accept a refresh token more than once.
+    provider.refreshTokens = new Set(['refresh-1', 'refresh-2']);
+    expect((await browser.ask('/admin/v1/session', { method: 'DELETE' })).status).toBe(204);
+    passMinutes(61);
+    expect((await thief.session()).status).toBe(401);
+    expect(provider.asked).toHaveLength(2);
+  },
+);
+
+test('the store has no cookie of a session', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
+  const { browser, passMinutes } = await signIn({ 'store.url': `sqlite:${join(folder, 'proxy.db')}` });
+  passMinutes(61);
+  expect((await browser.session()).status).toBe(200);
+  const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+  expect(stored.join('')).toContain('operator session');
+  expect(stored.join('')).not.toContain(browser.cookies.get('ep_session')!);
 });
 
 test('requests of one page ask the provider once', async () => {
@@ -217,6 +250,15 @@ describe('two proxies on one store', () => {
       [`${PUBLIC_URL}/`, expired, expired, expired].toSorted(),
     );
   }
+
+  test('a session needs more than what the store has: the secret of the client', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+    closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
+    const { browser, startOne } = await signIn({ 'store.url': `sqlite:${join(folder, 'proxy.db')}` });
+    expect((await browser.session(await startOne())).status).toBe(200);
+    const stranger = await startOne({ 'operators.clientSecret': 'another secret' });
+    expect((await browser.session(stranger)).status).toBe(401);
+  });
 
   test('a proxy whose rules have changed accepts no earlier session', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));

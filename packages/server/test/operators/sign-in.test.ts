@@ -280,6 +280,20 @@ test.each(['/keys/abc?tab=policy', '/calls', '/playground'])('comes back to the 
   expect(await browser.signIn(path)).toBe(PUBLIC_URL + path);
 });
 
+test('an address that is too long for a cookie keeps nobody from signing in', async () => {
+  const { browser } = await start();
+  const asked = await browser.start(`/calls?model=${'x'.repeat(5000)}`);
+  expect(browser.cookies.get('ep_sign_in')!.length).toBeLessThan(3900);
+  expect((await browser.ask(browser.answer(asked))).headers.location).toBe(`${PUBLIC_URL}/`);
+});
+
+test('a name has no characters that control a terminal or turn the direction of text', async () => {
+  const { browser, provider } = await start();
+  provider.claims = { name: 'Ada\u001b[31m\u202e\n' };
+  await browser.signIn();
+  expect((await browser.session()).json.actor.name).toBe('Ada\ufffd[31m\ufffd\ufffd');
+});
+
 test('begins a session of its own, whatever session the browser had', async () => {
   const { browser, proxy, provider } = await start();
   const attacker = new Browser(proxy);

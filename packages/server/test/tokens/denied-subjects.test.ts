@@ -62,13 +62,15 @@ test('only if tokens of its issuer are accepted', async () => {
   const refused = await ask('POST', '/denied-subjects', { body: { id: 'corpp/ada' } });
   expect([refused.status, refused.json.detail]).toEqual([
     400,
-    expect.stringContaining('`auth.issuers` has no issuer "corpp"; it has corp. Nothing was changed.'),
+    expect.stringContaining(
+      '`auth.issuers` nor `operators` has a provider "corpp"; there is corp. Nothing was changed.',
+    ),
   ]);
   expect((await ask('GET', '/denied-subjects')).json.items).toEqual([]);
   const { 'auth.issuers': _, ...without } = settings;
   const none = await startAdmin({ settings: without });
   const other = await none.ask('POST', '/denied-subjects', { body: { id: 'corp/ada' } });
-  expect([other.status, other.json.detail]).toEqual([400, expect.stringContaining('it has none')]);
+  expect([other.status, other.json.detail]).toEqual([400, expect.stringContaining('there is none')]);
 });
 
 test('by a command, for a subject with strange characters', async () => {

@@ -33,7 +33,7 @@ export interface Authenticator {
   /** For the sign-in by an identity provider. Throws an AdminError if there is none. */
   readonly provider: Pick<OperatorSignIn, 'start' | 'finish'>;
   /** Clears the cookie of the session, if there is one. */
-  logout(request: FastifyRequest, reply: FastifyReply): void;
+  logout(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 /** What a person signs in with. One of the two is given. */
@@ -247,11 +247,11 @@ export function createAuthenticator({
       return { ...SESSION, expiresAt };
     },
 
-    logout(request, reply) {
+    async logout(request, reply) {
       const value = readSessionCookie(request.headers.cookie);
       if (value !== undefined) {
         requireOwnPage(request);
-        const person = signIn?.end(value) ?? null;
+        const person = (await signIn?.end(value)) ?? null;
         if (person !== null) record(person, 'logout.session', 'provider', request);
         else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
       }

@@ -23,7 +23,7 @@ export interface OperatorSignIn {
   /** Null if the session has ended. Sets the new cookie if the session was renewed. */
   find(value: string, reply: FastifyReply): Promise<Authenticated | null>;
   /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
-  end(value: string): Authenticated | null;
+  end(value: string): Promise<Authenticated | null>;
 }
 
 export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'> {
@@ -103,8 +103,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
       return authenticate(session);
     },
 
-    end(value) {
-      const session = operators.end(value);
+    async end(value) {
+      const session = await operators.end(value);
       return session && authenticate(session);
     },
   };
@@ -121,12 +121,16 @@ function authenticate({
 
 const NOWHERE = 'http://nowhere.invalid';
 
+/** The cookie of a sign-in must have less than 4 KiB. */
+const RETURN_TO_LENGTH_MAX = 1500;
+
 /** The path and query of a page of the console. Any other address becomes that of the first page. */
 function readPath(given: string | undefined): string {
   // As browsers read it: `//host`, `/\host` and `/<tab>/host` name another host.
   const url = given?.startsWith('/') ? URL.parse(given, NOWHERE) : null;
   const isOwn = url !== null && url.origin === NOWHERE && isConsolePath(url.pathname);
-  return isOwn ? url.pathname + url.search : '/';
+  const path = isOwn ? url.pathname + url.search : '/';
+  return path.length <= RETURN_TO_LENGTH_MAX ? path : '/';
 }
 
 const RETRY_AFTER_SECONDS = 10;
