@@ -1,5 +1,6 @@
 /** The operations of an administrator on personal tokens of operators. */
 import {
+  type ActorView,
   type InvalidMember,
   nameActor,
   type TokenInput,
@@ -41,7 +42,7 @@ export function createTokenAdmin(
     async createToken(input) {
       const expiresAt = readInput(input, clock());
       const { name, role } = input;
-      const createdBy = JSON.stringify(nameActor(actor));
+      const createdBy = JSON.stringify(await findCreator());
       const { text, record } = await operatorTokens.create({ name, role, expiresAt, createdBy }, ({ id }) =>
         describeAction(
           'token.create',
@@ -61,6 +62,13 @@ export function createTokenAdmin(
       return show(await find(id));
     },
   };
+
+  /** The person, also if the person uses a token: all tokens of a person end with the person. */
+  async function findCreator(): Promise<ActorView> {
+    const used = actor.type === 'token' ? await operatorTokens.find(actor.id) : null;
+    const creator = used && readActor(tryParse(used.createdBy));
+    return creator?.type === 'person' ? creator : nameActor(actor);
+  }
 
   async function find(id: string): Promise<OperatorToken> {
     const token = await operatorTokens.find(id);

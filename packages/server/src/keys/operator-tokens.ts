@@ -13,7 +13,7 @@ import { createLastUsed } from './last-used.ts';
 const NO_HASH = new Uint8Array(32);
 
 export interface RefusedToken {
-  readonly refused: 'unknown' | 'expired' | 'revoked';
+  readonly refused: 'unknown' | 'expired' | 'revoked' | 'denied';
 }
 
 export interface NewOperatorToken {
@@ -39,6 +39,8 @@ export interface OperatorTokens {
 
 export interface OperatorTokensOptions {
   store: OperatorTokenStore;
+  /** Whether the subject of the person who created a token is denied. Rejects if the store fails. */
+  isCreatorDenied: (token: OperatorToken) => Promise<boolean>;
   /** The secret with which tokens are hashed. */
   secret: Uint8Array;
   /** Milliseconds since 1970. */
@@ -49,6 +51,7 @@ export interface OperatorTokensOptions {
 
 export function createOperatorTokens({
   store,
+  isCreatorDenied,
   secret,
   clock,
   onError,
@@ -67,6 +70,7 @@ export function createOperatorTokens({
       const now = clock();
       if (found.revokedAt !== null) return { refused: 'revoked' };
       if (found.expiresAt !== null && now >= found.expiresAt) return { refused: 'expired' };
+      if (await isCreatorDenied(found)) return { refused: 'denied' };
       lastUsed.record(found, now);
       return found;
     },

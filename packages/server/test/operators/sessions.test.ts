@@ -159,6 +159,26 @@ test('`subjects deny` ends a session at once, and lets nobody in until it is all
   expect(await browser.signIn()).toBe(`${PUBLIC_URL}/`);
 });
 
+test('`subjects deny` refuses the tokens that the person has made, also by another token', async () => {
+  const { proxy, browser } = await signIn({ 'admin.token': TOKEN });
+  const other = new Browser(proxy);
+  const post = (path: string, body: object, headers: Record<string, string> = {}, by = other) =>
+    by.ask(`/admin/v1${path}`, { method: 'POST', body: JSON.stringify(body), headers });
+  const make = async (...given: Parameters<typeof post>) =>
+    JSON.parse((await post(...given)).body.toString());
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const first = await make('/tokens', { name: 'script', role: 'admin' }, {}, browser);
+  expect(first.created_by).toMatchObject({ type: 'person', id: 'corp/ada' });
+  const second = await make('/tokens', { name: 'later', role: 'viewer' }, bearer(first.token));
+  expect(second.created_by).toEqual(first.created_by);
+  const third = await make('/tokens', { name: 'firm', role: 'viewer' }, bearer(TOKEN));
+  const ask = async ({ token }: { token: string }) =>
+    (await other.ask('/admin/v1/session', { headers: bearer(token) })).status;
+  expect([await ask(first), await ask(second), await ask(third)]).toEqual([200, 200, 200]);
+  await post('/denied-subjects', { id: 'corp/ada' }, bearer(TOKEN));
+  expect([await ask(first), await ask(second), await ask(third)]).toEqual([401, 401, 200]);
+});
+
 test('signing out takes the refresh token back', async () => {
   const { provider, browser } = await signIn();
   await browser.ask('/admin/v1/session', { method: 'DELETE' });

@@ -269,6 +269,7 @@ const PERSONAL_REFUSALS: Record<RefusedToken['refused'], string> = {
   unknown: 'This is no personal token of this proxy.',
   expired: 'This personal token has expired: ask an administrator for another one.',
   revoked: 'This personal token was revoked.',
+  denied: 'The person who created this personal token is denied.',
 };
 
 const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';
