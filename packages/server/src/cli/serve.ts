@@ -5,7 +5,7 @@ import type { App, AppOptions } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createFirstSecrets, findMissingSecrets } from './first-secrets.ts';
-import { findMemoryShortage, growYoungSpace, setV8Flags } from './memory-limit.ts';
+import { findMemoryShortage, setV8Flags } from './memory-limit.ts';
 import { createSandboxOnDemand } from './sandbox.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
@@ -74,7 +74,6 @@ async function serve(
   const missing = isSpeaker ? findMissingSecrets(settings) : null;
   if (missing !== null) app.logger.info('secrets are not set', { ...missing });
   app.logger.info('listening', { url, store: app.store.label });
-  growYoungSpace();
   await stopped;
   app.logger.info('stopping');
   const lostBefore = app.audit.lost;

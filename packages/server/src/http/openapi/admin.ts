@@ -78,6 +78,8 @@ function describeRoute(route: AdminRoute): object {
         ? { 304: { description: 'The object still has that version.' } }
         : {}),
       ...mergeAnswers([...problems, ...callErrors]),
+      // Programs that read the document expect a 2xx, or an answer for every other status.
+      ...(answer.status === 303 ? { default: { description: 'There is no other answer.' } } : {}),
     },
   };
 }
