@@ -146,7 +146,9 @@ describe.each(PLACES)('processes on one store in %s', (_, isSkipped, openPlace) 
       expect(last.type).not.toBe('approval_required');
       const again = await decide(pick(), approval, 'approve');
       expect(again.status).toBe(409);
-      expect(/^It is (used|refused) by admin\.token/.exec(again.detail)?.[1]).toBe(count === 1 ? 'used' : 'refused');
+      expect(/^It is (used|refused) by admin\.token/.exec(again.detail)?.[1]).toBe(
+        count === 1 ? 'used' : 'refused',
+      );
       runs += count;
     }
     expect(runs).toBeGreaterThan(ROUNDS / 4);
