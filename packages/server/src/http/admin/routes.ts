@@ -14,7 +14,6 @@ import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { NOBODY } from '../../audit/actors.ts';
-import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
 import { readRequestId } from '../forwarded.ts';
@@ -22,26 +21,12 @@ import { sendProblem } from '../problem.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readIfMatch, readInput, readJsonBody } from './input.ts';
-import type { Login } from './login.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
-export interface AdminRoutesDeps {
-  /** The setting `admin.token`; null: it is empty. Without it and `operators`, the admin API is off. */
-  token: string | null;
-  operators: AuthenticateOptions['operators'];
-  publicUrl: string | null;
+/** Without `token` and `operators`, the admin API is off. */
+export interface AdminRoutesDeps extends AuthenticateOptions {
   adminFor: (actor: Actor) => Admin;
-  /** The personal tokens of operators. */
-  tokens: AuthenticateOptions['tokens'];
-  /** Separate from that of client keys. */
-  slowdown: Slowdown;
-  /** Milliseconds since 1970. */
-  clock: () => number;
   events: Pick<Events, 'faultSeen'>;
-  claimOnce: AuthenticateOptions['claimOnce'];
-  recordLogin: (login: Login) => void;
-  /** True if other servers use paths of the same host. */
-  isHostShared: boolean;
   /** Dependencies of the calls that administrators make. */
   execute: ExecuteDeps;
 }
@@ -65,8 +50,7 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, operators, publicUrl, tokens, slowdown, clock, claimOnce, recordLogin, isHostShared } = deps;
-  const isOff = token === null && operators === null;
+  const isOff = deps.token === null && deps.operators === null;
   // The body is read only after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -76,17 +60,7 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, isOff)));
   if (isOff) return;
-  const authenticator = createAuthenticator({
-    token,
-    operators,
-    publicUrl,
-    tokens,
-    slowdown,
-    clock,
-    claimOnce,
-    recordLogin,
-    isHostShared,
-  });
+  const authenticator = createAuthenticator(deps);
   const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({
