@@ -196,6 +196,15 @@ function matches(domain: readonly unknown[], record: Map<string, string>): boole
   return stack.every(Boolean);
 }
 
+test('a text with many short words is divided at a few of them', () => {
+  const fields = readFields({ name: CHAR, employee_id: MANY2ONE });
+  const count = (words: number) => {
+    const text = `Ann ${'on it '.repeat(words)}: 3 days (11/30/2026)`;
+    return searchByParts({ ...ALL, fields, text })?.filter(Array.isArray).length;
+  };
+  expect(count(30)).toBe(count(5));
+});
+
 test('a plain text has no parts', () => {
   const fields = readFields({ name: { type: 'char', store: true } });
   for (const text of ['Large Cabinet', 'S00025', 'info@example.com'])

@@ -82,6 +82,8 @@ const PARTS_MAX = 5;
 const AMOUNT_END = /(?:\s?:| \()\s?\d[\d.,]*\s\D.*$/;
 /** A word that joins two names in one, in any language: `Ann Lee on Sick Time Off`. */
 const LINK_WORD = /^\p{Ll}{1,4}$/u;
+/** Maximum link words of a text that are tried: each adds two conditions for each field to the search. */
+const LINKS_MAX = 5;
 const CODE_FIELDS = ['default_code', 'code'];
 const TEXT_TYPES = new Set(['char', 'text']);
 export const VARIANTS = 'product.product';
@@ -178,9 +180,8 @@ function divideName(text: string): string[][] {
 
 function divideAtLinks(text: string): string[][] {
   const words = text.split(/\s+/);
-  return words.flatMap((word, at) =>
-    LINK_WORD.test(word) ? [[words.slice(0, at).join(' '), words.slice(at + 1).join(' ')]] : [],
-  );
+  const links = words.flatMap((word, at) => (LINK_WORD.test(word) ? [at] : []));
+  return links.slice(0, LINKS_MAX).map((at) => [words.slice(0, at).join(' '), words.slice(at + 1).join(' ')]);
 }
 
 function listNamingPaths(
