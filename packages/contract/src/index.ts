@@ -13,6 +13,7 @@ export * from './errors.ts';
 export * from './glob.ts';
 export * from './pick.ts';
 export * from './policy.ts';
+export * from './reach.ts';
 export * from './try-parse.ts';
 export * from './version-tag.ts';
 export * from './wire.ts';

@@ -6,6 +6,7 @@ export const TEST_ACTOR: Actor = {
   id: 'cli:test@host',
   name: 'test@host',
   role: 'admin',
+  instances: null,
   address: null,
   requestId: null,
 };

@@ -10,6 +10,7 @@ const APPROVAL_MEMBERS = {
   id: z.string(),
   state: approvalState.describe('`expired`: its time was over before it was decided, or before it was used.'),
   key_id: z.string().describe('The client key that asked.'),
+  asked_by: actor.nullable().describe('Who made the call in the console. Null: the client made it.'),
   address: z.string().describe('Address of the caller that asked.'),
   instance: z.string().nullable().describe('Null: the call brought its own credentials.'),
   upstream: z.string().describe('Base address of the Odoo server.'),

@@ -59,6 +59,12 @@ const auditAdmin = z.object({
   address: z.string().nullable(),
   action: z.string().describe('Such as `key.create`.'),
   target: z.string().describe('The object of the action: `key <id>`, `instance <name>`.'),
+  instances: z
+    .array(z.string())
+    .describe(
+      'Names and patterns of the instances that the action concerns. Absent: it reaches further, or the record is older.',
+    )
+    .exactOptional(),
   changes: z
     .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
     .describe('Changed members, before and after. Secrets are shown as `(secret)`.'),

@@ -1,5 +1,6 @@
 /** Client keys, and subjects of identity providers, whose tokens are used in place of keys. */
 import { z } from 'zod';
+import { actor } from './actor.ts';
 import { givenPolicy, policy } from './policy.ts';
 import { named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 import type { KEY_MEMBERS } from './values.ts';
@@ -29,6 +30,7 @@ const VIEW_MEMBERS = {
     .nullable()
     .describe('Null: the key may do everything that egress allows.'),
   created_at: time,
+  created_by: actor.nullable().describe('Who made the key. Null: the store does not tell.'),
   expires_at: time.nullable(),
   last_used_at: time.nullable().describe('Accurate to about a minute.'),
   revoked_at: time.nullable(),

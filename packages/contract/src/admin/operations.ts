@@ -73,6 +73,8 @@ export interface AdminOperation {
   path: string;
   /** The lowest role that may use it. */
   role: Role;
+  /** `all`: it reaches the whole proxy, and is refused to who is limited to some of the instances. */
+  reach?: 'all';
   summary: string;
   params?: z.ZodObject;
   query?: z.ZodType;
@@ -417,6 +419,7 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/denied-subjects',
     role: 'viewer',
+    reach: 'all',
     summary: 'Lists the subjects of identity providers whose tokens are refused.',
     query: pageQuery,
     answer: { status: 200, schema: deniedSubjectPage },
@@ -426,6 +429,7 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/denied-subjects',
     role: 'admin',
+    reach: 'all',
     summary: 'Refuses all tokens of a subject, within a second.',
     body: deniedSubjectInput,
     answer: { status: 200, schema: deniedSubjectView },
@@ -434,6 +438,7 @@ export const OPERATIONS = {
     method: 'DELETE',
     path: '/denied-subjects/:id',
     role: 'admin',
+    reach: 'all',
     summary: 'Accepts the tokens of a denied subject again.',
     answer: { status: 204 },
     problems: [404],
@@ -467,6 +472,7 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/vault/reseal',
     role: 'admin',
+    reach: 'all',
     summary: 'Encrypts stored keys again with the present master key, if another one encrypts them.',
     answer: { status: 200, schema: resealed },
     problems: [503],
@@ -500,6 +506,7 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/audit/verify',
     role: 'viewer',
+    reach: 'all',
     summary: 'Verifies the hash chain of the audit, and returns the first fault.',
     query: verifyQuery,
     answer: { status: 200, schema: auditVerification },
@@ -538,6 +545,7 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/sandbox',
     role: 'admin',
+    reach: 'all',
     summary:
       'Starts a sandbox Odoo for the life of the process, and stores it as an instance. Only after a first start on a terminal, while no instance is stored.',
     answer: { status: 201, schema: instanceView, hasEtag: true },

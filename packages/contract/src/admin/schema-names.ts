@@ -18,6 +18,14 @@ export const version = z
   .min(1)
   .describe('Number of changes. The ETag has it with the time of creation.');
 
+/** Which stored instances somebody may see and change. */
+export const instancePatterns = z
+  .array(z.string())
+  .nullable()
+  .describe(
+    'Patterns of the names of the instances, in which `*` stands for any text. Null: all, and the whole proxy.',
+  );
+
 export const search = z
   .string()
   .describe('Text that a listed object contains, ignoring the case of ASCII letters.')

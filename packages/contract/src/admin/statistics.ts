@@ -19,6 +19,8 @@ const callStatistics = z.object({
 /** Counts of calls, and their durations in milliseconds; a duration is null if there are no calls. */
 export type CallStatistics = z.infer<typeof callStatistics>;
 
+const NOT_LIMITED = 'Null for who is limited to some of the instances.';
+
 export const statisticsView = named(
   'Statistics',
   z.object({
@@ -30,8 +32,11 @@ export const statisticsView = named(
       .array(
         callStatistics.extend({
           at: time,
-          in_flight_max: z.int().describe('The most requests at once, added up over processes.'),
-          queued_max: z.int().describe('The most calls that waited for Odoo.'),
+          in_flight_max: z
+            .int()
+            .nullable()
+            .describe(`The most requests at once, added up over processes. ${NOT_LIMITED}`),
+          queued_max: z.int().nullable().describe(`The most calls that waited for Odoo. ${NOT_LIMITED}`),
         }),
       )
       .describe('Periods in which there were calls.'),
@@ -44,7 +49,8 @@ export const statisticsView = named(
       .describe('Empty without `by`.'),
     now: z
       .object({ in_flight: z.int(), queued: z.int() })
-      .describe('In progress in the process that answers.'),
+      .nullable()
+      .describe(`In progress in the process that answers. ${NOT_LIMITED}`),
   }),
 );
 export type StatisticsView = z.infer<typeof statisticsView>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { actor } from './actor.ts';
 import { ROLES } from './roles.ts';
-import { named, time } from './schema-names.ts';
+import { instancePatterns, named, time } from './schema-names.ts';
 import { ATTENTION_KINDS, ATTENTION_PARTS, ATTENTION_SEVERITIES } from './values.ts';
 
 const checkState = z.enum(['ok', 'degraded', 'failed']);
@@ -38,8 +38,11 @@ export const statusView = named(
     store: z.string(),
     checks: z
       .record(z.string(), z.object({ state: checkState, detail: z.string().nullable() }))
-      .describe('The checks of `/readyz`.'),
-    audit: z.object({ waiting: z.int(), lost: z.int() }),
+      .describe('The checks of `/readyz`; for who is limited to some of the instances, that of the store.'),
+    audit: z
+      .object({ waiting: z.int(), lost: z.int() })
+      .nullable()
+      .describe('Null for who is limited to some of the instances.'),
     upstreams: z
       .array(upstream)
       .describe(
@@ -96,6 +99,10 @@ export const sessionView = named(
   z.object({
     actor,
     role: z.enum(ROLES),
+    instances: instancePatterns,
+    other_roles: z
+      .array(z.enum(ROLES))
+      .describe('Roles of further rules of `operators.rules` that match: the first rule decided.'),
     expires_at: time.nullable().describe('When it ends; null: not by itself.'),
   }),
 );

@@ -1,5 +1,6 @@
 /** Subscriptions: they send the changes of a model's records, or events of the proxy, to a webhook. */
 import { z } from 'zod';
+import { actor } from './actor.ts';
 import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
 import {
   type RECORD_SUBSCRIPTION_MEMBERS,
@@ -25,7 +26,9 @@ export const SUBSCRIPTION_MEMBERS = {
       'Only records that match, as Odoo takes it: `[["is_company","=",true]]`. Default: all records.',
     ),
   fields: z.array(z.string()).describe('Fields whose values are sent.'),
-  url: z.string().describe('Address that receives the changes by `POST`.'),
+  url: z
+    .string()
+    .describe('Address that receives the changes by `POST`. Roles below `operator` see only its origin.'),
   interval_seconds: z.int().describe('Seconds between two readings: 5 to 86400. Default: 60.'),
   payload: z
     .enum(['full', 'thin'], 'must be "full" or "thin"')
@@ -98,6 +101,7 @@ const basics = z.object({
     )
     .describe('The secrets that sign, the newest first.'),
   created_at: time,
+  created_by: actor.nullable().describe('Who made it. Null: the store does not tell.'),
   updated_at: time,
   version,
 });

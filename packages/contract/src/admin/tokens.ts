@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { actor } from './actor.ts';
 import { ROLES } from './roles.ts';
-import { named, PAGE_QUERY, pageOf, time } from './schema-names.ts';
+import { instancePatterns, named, PAGE_QUERY, pageOf, time } from './schema-names.ts';
 
 const role = z.enum(ROLES);
 
@@ -10,6 +10,7 @@ const VIEW_MEMBERS = {
   id: z.string(),
   name: z.string(),
   role,
+  instances: instancePatterns,
   state: z.enum(['active', 'expired', 'revoked']),
   created_at: time,
   created_by: actor.nullable().describe('Null: the store does not tell.'),
@@ -36,6 +37,11 @@ export const tokenInput = named(
   z.strictObject({
     name: z.string().describe('Who or what will use it.'),
     role,
+    instances: instancePatterns
+      .describe(
+        'Patterns of the names of the instances that it is limited to. Null: all. Default, and at most: those of its maker.',
+      )
+      .exactOptional(),
     expires_at: time.nullable().describe('Null: it does not expire by itself.').exactOptional(),
   }),
 );

@@ -2,6 +2,7 @@
  * The admin service: the operations of an administrator, the parts of the proxy that they need, and who performs them.
  * The HTTP API and the commands on this machine use the same service.
  */
+import type { KeyObject } from 'node:crypto';
 import type { SerialQueue } from '@erp-proxy/async/tasks';
 import type {
   ActorView,
@@ -19,6 +20,7 @@ import type {
   Role,
   StatusView,
   UncheckedRule,
+  UpstreamView,
 } from '@erp-proxy/contract';
 import type { AdminOperations } from '@erp-proxy/contract/admin';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -33,11 +35,14 @@ import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
+import type { ExplainOwnCall } from './four-eyes.ts';
 import type { TokenUses } from './token-uses.ts';
 
 /** Who acts, and what they may do. */
 export interface Identity extends ActorView {
   readonly role: Role;
+  /** Patterns of the names of the instances that they may see and change; null: all, and the whole proxy. */
+  readonly instances: readonly string[] | null;
 }
 
 /** Who makes a request. */
@@ -88,6 +93,12 @@ export interface AdminDeps {
   /** Recent uses of `admin.token`; null: it is the usual way in, because no operators are configured. */
   readTokenUses: (() => Promise<TokenUses>) | null;
   status: () => Promise<StatusView>;
+  /** The databases that only calls of these stored instances use, as far as instances tell. */
+  listUpstreamsOf: (has: (instance: string) => boolean) => Promise<UpstreamView[]>;
+  /** The rule of `approvals.fourEyes`; null: the setting is false. */
+  explainOwnCall: ExplainOwnCall | null;
+  /** Hides numbers that count the rows of the whole proxy. */
+  numbersKey: KeyObject;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   drafts: DraftPolicies;
   /** Runs comparisons one by one: several at once would keep the event loop busy. */

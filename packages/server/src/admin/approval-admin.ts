@@ -18,10 +18,12 @@ const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
 const REASON = /^[^\p{Cc}]{1,500}$/u;
 
 export function createApprovalAdmin(
-  { approvals }: AdminDeps,
+  deps: AdminDeps,
   describeAction: DescribeAction,
   actor: Actor,
 ): ApprovalAdmin {
+  const { approvals } = deps;
+
   async function find(id: string): Promise<ApprovalRecord> {
     const approval = await approvals.find(id);
     if (approval === null) throw createAdminError(404, `There is no approval ${JSON.stringify(id)}.`);
@@ -32,10 +34,19 @@ export function createApprovalAdmin(
     const approval = await find(id);
     if (approval.state === state) return show(approval);
     if (approval.state !== 'pending') throw explainDecided(approval);
-    const auditBatch = describeAction(ACTIONS[state], `approval ${id}`, {
+    const refusal = state === 'approved' ? await deps.explainOwnCall?.(approval.facts, actor) : null;
+    if (refusal != null) throw createAdminError(403, refusal);
+    const changes = {
       state: { from: 'pending', to: state },
       ...(reason === null ? {} : { reason: { from: null, to: reason } }),
-    });
+    };
+    const { instance } = approval.facts;
+    const auditBatch = describeAction(
+      ACTIONS[state],
+      `approval ${id}`,
+      changes,
+      instance === null ? null : [instance],
+    );
     const outcome = await approvals.decide(
       id,
       { state, by: JSON.stringify(nameActor(actor)), reason },
@@ -90,6 +101,7 @@ function show(approval: ApprovalRecord): ApprovalView {
     id: approval.id,
     state: approval.state,
     key_id: facts.keyId,
+    asked_by: facts.actor === undefined ? null : readActor(tryParse(facts.actor)),
     address: facts.address,
     instance: facts.instance,
     upstream: facts.upstream,

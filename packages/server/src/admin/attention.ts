@@ -81,6 +81,7 @@ function listChecks({ checks, audit }: StatusView): AttentionItem[] {
     const severity = state === 'failed' ? 'critical' : 'warning';
     return [{ kind: 'check_failed', severity, target: `check ${name}`, text: detail ?? state, since: null }];
   });
+  if (audit === null) return failed;
   const isWaiting = audit.lost === 0 && checks['audit']?.state !== 'ok';
   return [
     ...failed,

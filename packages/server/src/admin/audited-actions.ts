@@ -11,8 +11,16 @@ import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditAdminView['changes'];
 
-/** Creates the audit record of a change, which the store appends in the same transaction. */
-export type DescribeAction = (action: string, target: string, changes: Changes) => AuditBatch;
+/**
+ * Creates the audit record of a change, which the store appends in the same transaction. `instances`: names and patterns
+ * of the instances that it concerns; null or left out: it reaches further.
+ */
+export type DescribeAction = (
+  action: string,
+  target: string,
+  changes: Changes,
+  instances?: readonly string[] | null,
+) => AuditBatch;
 
 /** Who makes a change, and from where. */
 export type AuditedActor = ActorView & Pick<AdminAction, 'address' | 'requestId'>;
@@ -22,8 +30,8 @@ export function createActionDescriber(
   actor: AuditedActor,
 ): DescribeAction {
   const { address, requestId } = actor;
-  return (action, target, changes) =>
-    audit.prepareAdminAction({ actor, address, requestId, action, target, changes });
+  return (action, target, changes, instances = null) =>
+    audit.prepareAdminAction({ actor, address, requestId, action, target, instances, changes });
 }
 
 /** Stands for a secret in the audit, which records only that it changed. */
@@ -33,10 +41,12 @@ export const SECRET = '(secret)';
 export function createKeyRotationDescriber(describeAction: DescribeAction): DescribeKeyRotation {
   return ({ kind, instance, expiresAt: { from, to } }) => {
     const isRotated = kind === 'rotated';
-    return describeAction(isRotated ? 'instance.rotate-key' : 'instance.revoke-key', `instance ${instance}`, {
+    const changes = {
       ...compareMembers({ key_expires_at: showTimeOrNull(from) }, { key_expires_at: showTimeOrNull(to) }),
       api_key: { from: SECRET, to: isRotated ? SECRET : null },
-    });
+    };
+    const action = isRotated ? 'instance.rotate-key' : 'instance.revoke-key';
+    return describeAction(action, `instance ${instance}`, changes, [instance]);
   };
 }
 

@@ -14,28 +14,30 @@ import { listAttention } from './attention.ts';
 import { createActionDescriber } from './audited-actions.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
+import { limitDeps } from './limit-deps.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 import { createTokenAdmin } from './token-admin.ts';
 
-export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
+export function createAdmin(all: AdminDeps, actor: Actor): Admin {
+  const deps = actor.instances === null ? all : limitDeps(all, actor.instances, actor);
   const describeAction = createActionDescriber(deps.audit, actor);
   const instances = createInstanceAdmin(deps, describeAction);
   const { audit } = deps;
   const operations: Omit<Admin, 'exportAudit'> = {
-    ...createKeyAdmin(deps, describeAction),
+    ...createKeyAdmin(deps, describeAction, actor),
     ...instances,
     ...createApprovalAdmin(deps, describeAction, actor),
     ...createSubjectAdmin(deps, describeAction),
     ...createTokenAdmin(deps, describeAction, actor),
-    ...createSubscriptionAdmin(deps, describeAction),
+    ...createSubscriptionAdmin(deps, describeAction, actor),
     ...createPolicyAdmin(deps),
     ...createSandboxAdmin(deps, instances.createInstance),
     ...createStatisticsAdmin(deps),
     checkServer: (input, onCheck) => deps.examinations.run(() => deps.examineDraft(input, onCheck)),
-    listAudit: audit.search,
+    listAudit: (query) => audit.search(query),
     async getAuditRecord(seq) {
       const record = await audit.find(seq);
       if (record === null) throw createAdminError(404, `The audit has no record ${seq}, or has removed it.`);

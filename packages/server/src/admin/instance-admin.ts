@@ -36,7 +36,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAction: DescribeAct
   const show = (instance: InstanceRecord) => showInstance(instance, clock());
   const members = (instance: InstanceRecord) => listMembers(show(instance));
   const describe = (action: string, name: string, changes: Changes) =>
-    describeAction(action, `instance ${name}`, changes);
+    describeAction(action, `instance ${name}`, changes, [name]);
 
   async function find(name: string): Promise<InstanceRecord> {
     const instance = await instances.get(name);

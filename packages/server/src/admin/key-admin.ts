@@ -1,15 +1,16 @@
 /** The operations of an administrator on client keys. */
-import { type InvalidMember, type KeyChanges, type KeyView, pick } from '@erp-proxy/contract';
+import { type InvalidMember, type KeyChanges, type KeyView, nameActor, pick } from '@erp-proxy/contract';
 import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import type { KeyRecord, RotationResult } from '../stores/ports/keys.ts';
-import type { Admin, AdminDeps } from './admin.ts';
+import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction } from './audited-actions.ts';
 import { changeRow, createStaleError, hasVersion, retryConflicts } from './change-row.ts';
 import { readPage } from './page.ts';
+import { listInstancesOfPolicy, listInstancesOfPolicyText } from './policy-instances.ts';
 import { readTime, showTime } from './time.ts';
 import { showKey } from './views.ts';
 
@@ -34,10 +35,12 @@ const OVERLAP_SECONDS_MAX = 30 * 86_400;
 export function createKeyAdmin(
   { keys, explain, clock }: AdminDeps,
   describeAction: DescribeAction,
+  actor: Actor,
 ): KeyAdmin {
+  const createdBy = JSON.stringify(nameActor(actor));
   const show = (key: KeyRecord) => showKey(key, clock());
-  const describe = (action: string, id: string, changes: Changes) =>
-    describeAction(action, `key ${id}`, changes);
+  const describe = (action: string, id: string, changes: Changes, instances: readonly string[] | null) =>
+    describeAction(action, `key ${id}`, changes, instances);
 
   async function find(id: string): Promise<KeyRecord> {
     const key = await keys.find(id);
@@ -74,8 +77,9 @@ export function createKeyAdmin(
 
     async createKey(input) {
       const given = readGiven(input);
-      const { key, record } = await keys.create({ ...toKeyChange(given), name: input.name }, ({ id }) =>
-        describe('key.create', id, compareMembers({}, given)),
+      const made = { ...toKeyChange(given), name: input.name, createdBy };
+      const { key, record } = await keys.create(made, ({ id, policy }) =>
+        describe('key.create', id, compareMembers({}, given), listInstancesOfPolicyText(policy)),
       );
       return { ...show(record), key };
     },
@@ -94,7 +98,10 @@ export function createKeyAdmin(
           const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
           const change = toKeyChange(pick(given, changed));
-          return keys.update(id, key.version, change, describe('key.update', id, changes));
+          const before = listInstancesOfPolicyText(key.policy);
+          const after = change.policy === undefined ? before : listInstancesOfPolicy(change.policy);
+          const instances = before && after && [...new Set([...before, ...after])];
+          return keys.update(id, key.version, change, describe('key.update', id, changes, instances));
         },
       );
       return show(await find(id));
@@ -104,7 +111,8 @@ export function createKeyAdmin(
       const before = await find(id);
       if (before.revokedAt !== null) return show(before);
       const changes = { state: { from: show(before).state, to: 'revoked' } };
-      await keys.revoke(id, describe('key.revoke', id, changes));
+      const instances = listInstancesOfPolicyText(before.policy);
+      await keys.revoke(id, describe('key.revoke', id, changes, instances));
       return show(await find(id));
     },
 
@@ -122,15 +130,17 @@ export function createKeyAdmin(
       const fresh = await retryConflicts(async () => {
         const rotated = await keys.rotate(
           id,
-          { overlapMs: seconds * 1000, version: tag?.version },
-          ({ before, after }, made) =>
-            describe('key.rotate', id, {
+          { overlapMs: seconds * 1000, version: tag?.version, createdBy },
+          ({ before, after }, made) => {
+            const changes = {
               ...compareMembers(
                 { expires_at: show(before).expires_at },
                 { expires_at: show(after).expires_at },
               ),
               replaced_by: { from: null, to: made.id },
-            }),
+            };
+            return describe('key.rotate', id, changes, listInstancesOfPolicyText(made.policy));
+          },
         );
         if (rotated === 'conflict' && tag !== undefined)
           throw createStaleError((await find(id)).version, tag);

@@ -1,17 +1,30 @@
 /** The operations of an administrator on subscriptions and their deliveries. */
-import type { DeliveryView, NewSubscriptionView, SubscriptionView, VersionTag } from '@erp-proxy/contract';
+import {
+  type DeliveryView,
+  includesRole,
+  type NewSubscriptionView,
+  nameActor,
+  type SubscriptionView,
+  type VersionTag,
+} from '@erp-proxy/contract';
 import { z } from 'zod';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
 import type { Change } from '../stores/ports/change.ts';
-import type { DeliveryRecord, StoredSubscription } from '../stores/ports/subscriptions.ts';
+import type {
+  DeliveryRecord,
+  StoredSubscription,
+  SubscriptionListQuery,
+} from '../stores/ports/subscriptions.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
-import type { Admin, AdminDeps } from './admin.ts';
+import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction, SECRET } from './audited-actions.ts';
 import { changeRow } from './change-row.ts';
+import { listVisible } from './list-visible.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
+import { readCreator } from './views.ts';
 
 type SubscriptionAdmin = Pick<
   Admin,
@@ -34,15 +47,43 @@ const OVERLAP_SECONDS_MAX = 30 * 86_400;
 const REASON = /^[^\p{Cc}]{1,500}$/u;
 const PAUSED = 'An administrator paused it.';
 
-export function createSubscriptionAdmin(deps: AdminDeps, describeAction: DescribeAction): SubscriptionAdmin {
+export function createSubscriptionAdmin(
+  deps: AdminDeps,
+  describeAction: DescribeAction,
+  actor: Actor,
+): SubscriptionAdmin {
   const { subscriptions, instances, keys, explainReceiver } = deps;
-  const describe = (action: string, name: string, changes: Changes) =>
-    describeAction(`subscription.${action}`, `subscription ${name}`, changes);
+  const showsUrls = includesRole(actor.role, 'operator');
+  const show = (record: SubscriptionRecord) => showSubscription(record, showsUrls);
+  const describe = (
+    action: string,
+    name: string,
+    changes: Changes,
+    ...records: (SubscriptionRecord | null)[]
+  ) => describeAction(`subscription.${action}`, `subscription ${name}`, changes, listInstances(records));
 
   async function find(name: string): Promise<SubscriptionRecord> {
     const record = await subscriptions.find(name);
     if (record === null) throw explainMissing(name);
     return record;
+  }
+
+  /** The store also searches the URL. Who does not see it must not find it either. */
+  function list({ after, limit, ...filters }: SubscriptionListQuery): Promise<SubscriptionRecord[]> {
+    const { search } = filters;
+    if (search === undefined || showsUrls) return subscriptions.list({ after, limit, ...filters });
+    const text = search.toLowerCase();
+    return listVisible({
+      after,
+      limit,
+      list: (place: string | null, count) => subscriptions.list({ ...filters, after: place, limit: count }),
+      placeOf: ({ row }) => row.name,
+      isVisible: (record) =>
+        JSON.stringify({ name: record.row.name, ...listMembers(record) })
+          .toLowerCase()
+          .includes(text),
+      lengthOf: ({ row }) => row.body.length,
+    });
   }
 
   /** Calls {@link changeRow} with rows that have the version and the time of creation at the top. */
@@ -98,10 +139,11 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
     await change(name, undefined, async (record) => {
       // Resuming an active subscription ends the wait for a retry.
       if (record.row.state === state && (state !== 'active' || record.row.failures === 0)) return 'done';
-      const auditBatch = describe(action, name, {
+      const changes = {
         state: { from: record.row.state, to: state },
         ...(reason === null ? {} : { reason: { from: record.row.reason, to: reason } }),
-      });
+      };
+      const auditBatch = describe(action, name, changes, record);
       return subscriptions.setState(record, state, reason, auditBatch);
     });
     return show(await find(name));
@@ -112,16 +154,18 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
       return readPage(page, {
         place: z.string().regex(/^[\w.-]+$/),
         placeOf: ({ row }) => row.name,
-        list: (after, limit) => subscriptions.list({ after, limit, state, search }),
+        list: (after, limit) => list({ after, limit, state, search }),
         show,
       });
     },
 
     async createSubscription(input) {
       await checkNamed(input);
-      const added = await subscriptions.add(input, (record) =>
-        describe('create', record.row.name, compareMembers({}, { ...listMembers(record), secret: SECRET })),
-      );
+      const describeMade = (record: SubscriptionRecord) => {
+        const changes = compareMembers({}, { ...listMembers(record), secret: SECRET });
+        return describe('create', record.row.name, changes, record);
+      };
+      const added = await subscriptions.add(input, describeMade, JSON.stringify(nameActor(actor)));
       if (added === 'conflict') {
         throw createAdminError(
           409,
@@ -139,12 +183,16 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
       await checkNamed(given);
       await change(name, tag, async (record) => {
         const next = subscriptions.change(record, given);
-        const changes = compareMembers(listMembers(record), listMembers({ ...record, body: next }));
+        const changes = compareSubscriptions(record, { ...record, body: next });
         const isSame = Object.keys(compareMembers(record.body, next)).every(
           (member) => member === 'updated_at',
         );
         if (isSame) return 'done';
-        return subscriptions.update(record, next, describe('update', name, changes));
+        return subscriptions.update(
+          record,
+          next,
+          describe('update', name, changes, record, { ...record, body: next }),
+        );
       });
       return show(await find(name));
     },
@@ -158,7 +206,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
       await changeRow(findRow, tag, async (row) => {
         const record = await find(name).catch(ignoreUnreadable);
         const changes = compareMembers({ ...(record && listMembers(record)), secret: SECRET }, {});
-        return subscriptions.remove(row, describe('remove', name, changes));
+        return subscriptions.remove(row, describe('remove', name, changes, record));
       });
     },
 
@@ -180,7 +228,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
         if (state !== 'active') {
           throw createAdminError(409, `The subscription is ${state}, so that nothing is sent: resume it.`);
         }
-        return subscriptions.setState(record, state, record.row.reason, describe('retry', name, {}));
+        return subscriptions.setState(record, state, record.row.reason, describe('retry', name, {}, record));
       });
       return show(await find(name));
     },
@@ -194,14 +242,16 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
       await change(name, tag, async (record) => {
         const rotated = subscriptions.rotateSecret(record, seconds * 1000);
         secret = rotated.secret;
-        const auditBatch = describe('rotate-secret', name, { secret: { from: SECRET, to: SECRET } });
+        const changes = { secret: { from: SECRET, to: SECRET } };
+        const auditBatch = describe('rotate-secret', name, changes, record);
         return subscriptions.update(record, rotated.next, auditBatch);
       });
       return showNew(await find(name), secret);
     },
 
     async pingSubscription(name) {
-      const attempt = await subscriptions.ping(await find(name), describe('ping', name, {}));
+      const record = await find(name);
+      const attempt = await subscriptions.ping(record, describe('ping', name, {}, record));
       if (attempt === null) throw createAdminError(503, 'The proxy is shutting down: try again in a moment.');
       const { isTaken, status, failure, durationMs } = attempt;
       return { delivered: isTaken, status, failure, duration_ms: Math.round(durationMs) };
@@ -213,7 +263,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
         throw createInputError([{ path: 'since', message: 'or `delivery` must be given, and not both' }]);
       }
       if (delivery !== undefined) {
-        const auditBatch = describe('replay', name, { delivery: { from: null, to: delivery } });
+        const auditBatch = describe('replay', name, { delivery: { from: null, to: delivery } }, record);
         const outcome = await subscriptions.replay(record, delivery, auditBatch);
         if (outcome === 'missing')
           throw createAdminError(404, `It has no delivery ${JSON.stringify(delivery)} any more.`);
@@ -228,7 +278,7 @@ export function createSubscriptionAdmin(deps: AdminDeps, describeAction: Describ
       const time = readTime(since ?? '');
       if (typeof time !== 'number')
         throw createInputError([{ path: 'since', message: 'must be a time as in "2027-01-31T00:00:00Z"' }]);
-      const auditBatch = describe('replay', name, { since: { from: null, to: showTime(time) } });
+      const auditBatch = describe('replay', name, { since: { from: null, to: showTime(time) } }, record);
       return { replayed: await subscriptions.replaySince(record, time, auditBatch) };
     },
 
@@ -254,22 +304,40 @@ function ignoreUnreadable(error: unknown): null {
   throw error;
 }
 
+/** The instances of these subscriptions. Null if one is about the whole proxy, or cannot be read. */
+function listInstances(records: (SubscriptionRecord | null)[]): string[] | null {
+  const names = records.map((record) => (record && 'instance' in record.body ? record.body.instance : null));
+  return names.includes(null) ? null : [...new Set(names.filter((name) => name !== null))];
+}
+
 /**
- * The members that an administrator can set, for the audit. Hides the query of the URL, which may be a secret of the
- * receiver.
+ * The members that an administrator can set, for the audit. Of the URL, only the origin: the rest may be a secret of
+ * the receiver.
  */
 function listMembers({ body }: SubscriptionRecord) {
   const { v: _, secrets: __, updated_at: ___, url, ...members } = body;
-  return { ...members, url: url.replace(/\?.*$/s, '?…') };
+  return { ...members, url: hidePath(url) };
 }
 
-function show({ row, body }: SubscriptionRecord): SubscriptionView {
+function compareSubscriptions(before: SubscriptionRecord, after: SubscriptionRecord): Changes {
+  const changes = compareMembers(listMembers(before), listMembers(after));
+  const [from, to] = [before, after].map(({ body }) => body.url);
+  return from === to ? changes : { ...changes, url: { from: hidePath(from!), to: hidePath(to!) } };
+}
+
+/** `https://example.com/…` */
+function hidePath(url: string): string {
+  return `${URL.parse(url)?.origin ?? ''}/…`;
+}
+
+function showSubscription({ row, body }: SubscriptionRecord, showsUrl: boolean): SubscriptionView {
   const { v: _, secrets, updated_at, ...members } = body;
   return {
     name: row.name,
     state: row.state,
     reason: row.reason,
     ...members,
+    ...(showsUrl ? null : { url: hidePath(body.url) }),
     read_at: showTimeOrNull(row.readAt),
     problem: row.problem,
     receiver: {
@@ -284,13 +352,15 @@ function show({ row, body }: SubscriptionRecord): SubscriptionView {
       expires_at: showTimeOrNull(expires_at),
     })),
     created_at: showTime(row.createdAt),
+    created_by: readCreator(row),
     updated_at: showTime(updated_at),
     version: row.version,
   };
 }
 
+/** Only operators create subscriptions and secrets. */
 function showNew(record: SubscriptionRecord, secret: string): NewSubscriptionView {
-  return { ...show(record), secret };
+  return { ...showSubscription(record, true), secret };
 }
 
 function showDelivery(delivery: DeliveryRecord): DeliveryView {

@@ -1,22 +1,22 @@
 /** The operations of an administrator on personal tokens of operators. */
 import {
-  type ActorView,
+  arePatterns,
   type InvalidMember,
-  nameActor,
+  PATTERNS_RULE,
   type TokenInput,
   type TokenView,
-  tryParse,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
-import { readActor } from '../audit/actors.ts';
 import { isKeyName, KEY_NAME_RULE } from '../keys/format.ts';
+import { readTokenInstances } from '../keys/operator-tokens.ts';
 import type { OperatorToken } from '../stores/ports/operator-tokens.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createAdminError, createInputError } from './admin-error.ts';
 import { compareMembers, type DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
+import { findPersonBehind } from './person-behind.ts';
 import { readTime, showTime, showTimeOrNull } from './time.ts';
-import { checkState } from './views.ts';
+import { checkState, readCreator } from './views.ts';
 
 type TokenAdmin = Pick<Admin, 'listTokens' | 'createToken' | 'revokeToken'>;
 
@@ -41,15 +41,14 @@ export function createTokenAdmin(
 
     async createToken(input) {
       const expiresAt = readInput(input, clock());
-      const { name, role } = input;
-      const createdBy = JSON.stringify(await findCreator());
-      const { text, record } = await operatorTokens.create({ name, role, expiresAt, createdBy }, ({ id }) =>
-        describeAction(
-          'token.create',
-          `token ${id}`,
-          compareMembers({}, { name, role, expires_at: showTimeOrNull(expiresAt) }),
-        ),
-      );
+      // All tokens of a person end with the person.
+      const createdBy = JSON.stringify(await findPersonBehind(actor, operatorTokens));
+      const { name, role, instances = actor.instances } = input;
+      const token = { name, role, instances: instances && JSON.stringify(instances), expiresAt, createdBy };
+      const { text, record } = await operatorTokens.create(token, ({ id }) => {
+        const made = { name, role, instances, expires_at: showTimeOrNull(expiresAt) };
+        return describeAction('token.create', `token ${id}`, compareMembers({}, made));
+      });
       return { ...show(record), token: text };
     },
 
@@ -63,13 +62,6 @@ export function createTokenAdmin(
     },
   };
 
-  /** The person, also if the person uses a token: all tokens of a person end with the person. */
-  async function findCreator(): Promise<ActorView> {
-    const used = actor.type === 'token' ? await operatorTokens.find(actor.id) : null;
-    const creator = used && readActor(tryParse(used.createdBy));
-    return creator?.type === 'person' ? creator : nameActor(actor);
-  }
-
   async function find(id: string): Promise<OperatorToken> {
     const token = await operatorTokens.find(id);
     if (token === null) throw createAdminError(404, `There is no token ${JSON.stringify(id)}.`);
@@ -78,10 +70,12 @@ export function createTokenAdmin(
 }
 
 /** Returns when the token expires. Throws for a member that cannot be taken. */
-function readInput({ name, expires_at: given }: TokenInput, now: number): number | null {
+function readInput({ name, instances, expires_at: given }: TokenInput, now: number): number | null {
   const expiresAt = given == null ? null : readTime(given);
   const invalid: InvalidMember[] = [];
   if (!isKeyName(name)) invalid.push({ path: 'name', message: `must be ${KEY_NAME_RULE}` });
+  if (instances != null && !arePatterns(instances))
+    invalid.push({ path: 'instances', message: PATTERNS_RULE });
   if (expiresAt === null || (typeof expiresAt === 'number' && expiresAt > now)) {
     if (invalid.length === 0) return expiresAt;
   } else {
@@ -96,9 +90,10 @@ function showToken(token: OperatorToken, now: number): TokenView {
     id: token.id,
     name: token.name,
     role: token.role,
+    instances: readTokenInstances(token),
     state: checkState(token, now),
     created_at: showTime(token.createdAt),
-    created_by: readActor(tryParse(token.createdBy)),
+    created_by: readCreator(token),
     expires_at: showTimeOrNull(token.expiresAt),
     last_used_at: showTimeOrNull(token.lastUsedAt),
     revoked_at: showTimeOrNull(token.revokedAt),

@@ -1,6 +1,14 @@
 /** Converts stored keys and instances to the views that administrators see. */
-import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
+import {
+  type ActorView,
+  type InstanceView,
+  type KeyState,
+  type KeyView,
+  tryParse,
+  type UpstreamView,
+} from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
+import { readActor } from '../audit/actors.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { toMembers } from '../instances/member-names.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
@@ -16,6 +24,7 @@ export function showKey(key: KeyRecord, now: number): KeyView {
     state: checkState(key, now),
     policy: showPolicy(key),
     created_at: showTime(key.createdAt),
+    created_by: readCreator(key),
     expires_at: showTimeOrNull(key.expiresAt),
     last_used_at: showTimeOrNull(key.lastUsedAt),
     revoked_at: showTimeOrNull(key.revokedAt),
@@ -66,6 +75,11 @@ export function showUpstreams(
       ...describeServer(state.database),
       answer_ms: usualMs === 0 ? null : Math.round(usualMs),
     }));
+}
+
+/** Who made a key, a token or a subscription; null: the store does not tell. */
+export function readCreator({ createdBy }: { createdBy: string | null }): ActorView | null {
+  return createdBy === null ? null : readActor(tryParse(createdBy));
 }
 
 /** The state of a key or a token. */

@@ -14,6 +14,7 @@ import {
   createSecretResealDescriber,
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
+import { createFourEyes } from '../admin/four-eyes.ts';
 import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { PROXY_ACTOR, readActor } from '../audit/actors.ts';
@@ -23,8 +24,12 @@ import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
+import { readBaseUrl } from '../execute/call/read-members.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { nameDatabaseByTrust } from '../execute/upstream/target-names.ts';
 import { openDraft } from '../instances/edit.ts';
-import { createInstances, type Instances } from '../instances/instances.ts';
+import { createInstances, type InstanceRecord, type Instances } from '../instances/instances.ts';
+import { trustOf } from '../instances/trust.ts';
 import { createVault, type Vault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
 import { createKeyRotation, type KeyRotation } from '../key-rotation/key-rotation.ts';
@@ -233,6 +238,9 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       const policy = readStoredPolicy(key);
       return explainCall(key, policy && compilePolicy(policy), input, clock());
     },
+    listUpstreamsOf: (has) => listUpstreamsOf(has, instances, listUpstreams),
+    explainOwnCall: settings.approvals.fourEyes ? createFourEyes({ keys, operatorTokens }) : null,
+    numbersKey: createSecretKey(keys.deriveSecret('numbers of limited operators')),
     drafts: {
       explain: (policy, input) => explainCall(NO_KEY, policy && compilePolicy(policy), input, clock()),
       checkRecords: (policy) => ({ check: createRecordCheck(policy), unchecked: listUnchecked(policy) }),
@@ -279,6 +287,33 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       await store.close();
     },
   };
+}
+
+const PAGE_INSTANCES = 200;
+
+/**
+ * The upstream databases that these stored instances use and no other one does: the figures of a shared database would
+ * tell of the calls of others.
+ */
+async function listUpstreamsOf(
+  has: (instance: string) => boolean,
+  instances: Pick<Instances, 'list'>,
+  listUpstreams: () => UpstreamView[],
+): Promise<UpstreamView[]> {
+  const own = new Set<string>();
+  const foreign = new Set<string>();
+  for (let after: string | null = null; ; ) {
+    const page: InstanceRecord[] = await instances.list({ after, limit: PAGE_INSTANCES });
+    for (const { name, url, db, certificates, allowPrivate } of page) {
+      const address = readBaseUrl(url);
+      if (address instanceof Denial) continue;
+      const trust = trustOf({ certificates, allowPrivate });
+      (has(name) ? own : foreign).add(nameDatabaseByTrust({ ...address, db, trust }));
+    }
+    after = page.at(-1)?.name ?? null;
+    if (page.length < PAGE_INSTANCES) break;
+  }
+  return listUpstreams().filter(({ database }) => own.has(database) && !foreign.has(database));
 }
 
 /** Names of the providers whose subjects can be denied. */

@@ -6,6 +6,8 @@
 export interface ApprovalFacts {
   /** Id of the client key that made the request. */
   keyId: string;
+  /** JSON text of the actor who made the call in the console; absent: the client made it. */
+  actor?: string;
   /** Address of the caller. */
   address: string;
   /** Name of the stored instance; null if the call brought its own credentials. */

@@ -5,13 +5,13 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { atMost, type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
-import type { AuditQuery, AuditVerification, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditQuery, AuditVerification, AuditView, Page, Role } from '@erp-proxy/contract';
 import { LRUCache } from 'lru-cache';
 import type { CallRecord, EventHandlers, RefusalRecord } from '../observe/events.ts';
 import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
 import type { LeaseStore } from '../stores/ports/leases.ts';
 import { type AdminAction, printAdminAction, toAuditedCall } from './record.ts';
-import { exportRecords, findRecord, searchRecords } from './search.ts';
+import { type AuditScope, exportRecords, findRecord, searchRecords } from './search.ts';
 import { verifyChain } from './verify.ts';
 import { createWriter } from './writer.ts';
 
@@ -34,6 +34,8 @@ export interface AuditOptions {
 export interface Login extends Pick<AdminAction, 'actor' | 'address' | 'requestId' | 'action'> {
   /** Kind of login, for example `link`. */
   way: string;
+  /** What a person may do, and what else the rules would have given. */
+  grant?: { role: Role; instances: readonly string[] | null; otherRoles?: readonly Role[] };
   isRefused: boolean;
 }
 
@@ -54,16 +56,16 @@ export interface Audit {
   recordAdminAction(action: AdminAction): Promise<void>;
   /**
    * Searches records, the newest first. A page can be short although more follow. Rejects with an AuditQueryError for
-   * an invalid cursor, limit or time.
+   * an invalid cursor, limit or time. `scope`, here and below: the part that may be seen; default: all.
    */
-  search(query: AuditQuery): Promise<Page<AuditView>>;
+  search(query: AuditQuery, scope?: AuditScope): Promise<Page<AuditView>>;
   /** The record with this number; null if there is none, or retention has removed it. */
-  find(seq: number): Promise<AuditView | null>;
+  find(seq: number, scope?: AuditScope): Promise<AuditView | null>;
   /**
    * Yields all matching records, oldest first, up to the newest record at the start. Throws an AuditQueryError for an
    * invalid time.
    */
-  export(query: Omit<AuditQuery, 'cursor' | 'limit'>): AsyncIterable<AuditView>;
+  export(query: Omit<AuditQuery, 'cursor' | 'limit'>, scope?: AuditScope): AsyncIterable<AuditView>;
   /**
    * Recomputes the chain. `head` is the head from an earlier result. Rejects with an AuditQueryError if its form is
    * wrong.
@@ -113,15 +115,25 @@ export function createAudit({
     recordRefusal(record) {
       if (isToRecord(record)) writer.push(toAuditedCall(record), clock());
     },
-    recordLogin({ isRefused, way, ...login }) {
+    recordLogin({ isRefused, way, grant, ...login }) {
       if (isRefused && !refusedLogins.allows(null)) return;
-      writer.push({ ...login, target: 'admin', changes: { way: { from: null, to: way } } }, clock());
+      const { role, instances, otherRoles = [] } = grant ?? { role: null, instances: null };
+      const given = {
+        way,
+        ...(role === null ? null : { role }),
+        ...(instances === null ? null : { instances }),
+        ...(otherRoles.length === 0 ? null : { other_roles: otherRoles }),
+      };
+      const changes = Object.fromEntries(
+        Object.entries(given).map(([name, to]) => [name, { from: null, to }]),
+      );
+      writer.push({ ...login, target: 'admin', changes }, clock());
     },
     prepareAdminAction,
     recordAdminAction: (action) => writer.append(prepareAdminAction(action)),
-    search: (query) => searchRecords(store, query),
-    find: (seq) => findRecord(store, seq),
-    export: (query) => exportRecords(store, query),
+    search: (query, scope) => searchRecords(store, query, scope),
+    find: (seq, scope) => findRecord(store, seq, scope),
+    export: (query, scope) => exportRecords(store, query, scope),
     verify: (head) => verifyChain(store, chainKey, head),
     get waiting() {
       return writer.waiting;

@@ -34,6 +34,7 @@ const COLUMNS = [
   'trace_id',
   'actor_type',
   'actor_name',
+  'instances',
 ] as const;
 
 /** The beginning of a text that a spreadsheet runs as a formula. */

@@ -18,6 +18,8 @@ import { readActor } from './actors.ts';
 export interface AdminAction
   extends Pick<AuditAdminView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
   requestId: string | null;
+  /** Names and patterns of the instances that it concerns; null or left out: it reaches further. */
+  instances?: readonly string[] | null;
 }
 
 /** The members of a call that are recorded. */
@@ -55,7 +57,7 @@ export function printCall(call: AuditedCall, at: number): string {
 }
 
 export function printAdminAction(
-  { requestId, actor, address, action, target, changes }: AdminAction,
+  { requestId, actor, address, action, target, instances, changes }: AdminAction,
   at: number,
 ): string {
   const record: Omit<AuditAdminView, 'seq'> = {
@@ -66,6 +68,7 @@ export function printAdminAction(
     address,
     action,
     target: cleanName(target),
+    ...(instances ? { instances: [...instances] } : null),
     changes,
   };
   return JSON.stringify(record);

@@ -15,11 +15,39 @@ const SCANS_MAX = 50;
  */
 const PAGE_LENGTH_MAX = 1024 * 1024;
 
-/** The record with this number; null if there is none, or retention has removed it. */
-export async function findRecord(store: Pick<AuditStore, 'search'>, seq: number): Promise<AuditView | null> {
+/**
+ * The part of the audit that somebody may see. Numbers of records and cursors are hidden, because they would tell how
+ * many records are between the visible ones.
+ */
+export interface AuditScope {
+  isVisible(view: AuditView): boolean;
+  numbers: HiddenNumbers;
+}
+
+/** Replaces numbers by others that tell neither their order nor their distance. */
+export interface HiddenNumbers {
+  hide(number: number): number;
+  /** The number that was hidden. */
+  open(hidden: number): number;
+}
+
+const WHOLE: AuditScope = {
+  isVisible: () => true,
+  numbers: { hide: (number) => number, open: (hidden) => hidden },
+};
+
+/** The record with this number; null if there is none, it is not visible, or retention has removed it. */
+export async function findRecord(
+  store: Pick<AuditStore, 'search'>,
+  given: number,
+  { isVisible, numbers }: AuditScope = WHOLE,
+): Promise<AuditView | null> {
+  const seq = numbers.open(given);
   const { rows } = await store.search({ filters: {}, beforeSeq: seq + 1, limit: 1, scanMax: 1 });
   const [row] = rows;
-  return row?.seq === seq ? readView(row) : null;
+  if (row?.seq !== seq || numbers.hide(seq) !== given) return null;
+  const view = readView(row);
+  return isVisible(view) ? { ...view, seq: given } : null;
 }
 
 /**
@@ -29,10 +57,12 @@ export async function findRecord(store: Pick<AuditStore, 'search'>, seq: number)
 export async function searchRecords(
   store: Pick<AuditStore, 'search'>,
   query: AuditQuery,
+  scope?: AuditScope,
 ): Promise<Page<AuditView>> {
+  if (scope !== undefined) return searchVisible(store, query, scope);
   const selection = readSelection(query);
   const limit = readLimit(query);
-  let beforeSeq = readCursor(query);
+  let beforeSeq = readCursor(query, WHOLE.numbers);
   const found: AuditRow[] = [];
   for (let scans = 1; ; scans++) {
     const { rows, next } = await store.search({
@@ -49,6 +79,52 @@ export async function searchRecords(
   const items = await readViews(found);
   if (items.length < found.length) beforeSeq = found[items.length - 1]?.seq ?? beforeSeq;
   return { items, next: beforeSeq === null ? null : printCursor(beforeSeq) };
+}
+
+/**
+ * The same for a part of the audit. Reads one visible record more than the page has: so there is a next page only if it
+ * has a record, or if this search was cut.
+ */
+async function searchVisible(
+  store: Pick<AuditStore, 'search'>,
+  query: AuditQuery,
+  { isVisible, numbers }: AuditScope,
+): Promise<Page<AuditView>> {
+  const selection = readSelection(query);
+  const limit = readLimit(query);
+  const pause = createPauses(SLICE_LENGTH);
+  const items: AuditView[] = [];
+  let length = 0;
+  let beforeSeq = readCursor(query, numbers);
+  for (let scans = 1; ; scans++) {
+    const { rows, next } = await store.search({
+      ...selection,
+      beforeSeq,
+      limit: SCAN_ROWS_MAX,
+      scanMax: SCAN_ROWS_MAX,
+    });
+    for (const row of rows) {
+      await pause(row.record.length);
+      const view = readView(row);
+      if (!isVisible(view)) continue;
+      if (items.length === limit || length >= PAGE_LENGTH_MAX) {
+        return { items: hideNumbers(items), next: printCursor(numbers.hide(row.seq + 1)) };
+      }
+      items.push(view);
+      length += row.record.length;
+    }
+    beforeSeq = next;
+    if (next === null || scans === SCANS_MAX) break;
+    await nextTurn();
+  }
+  return {
+    items: hideNumbers(items),
+    next: beforeSeq === null ? null : printCursor(numbers.hide(beforeSeq)),
+  };
+
+  function hideNumbers(views: AuditView[]): AuditView[] {
+    return views.map((view) => ({ ...view, seq: numbers.hide(view.seq) }));
+  }
 }
 
 /** Parses rows until their records reach {@link PAGE_LENGTH_MAX}. */
@@ -70,13 +146,18 @@ const PAGE_ROWS = 200;
 type ReadStore = Pick<AuditStore, 'readAfter' | 'readHead'>;
 
 /** Exports all matching records, oldest first, up to the newest record at the start. */
-export function exportRecords(store: ReadStore, query: AuditQuery): AsyncIterable<AuditView> {
-  return readRecords(store, readSelection(query));
+export function exportRecords(
+  store: ReadStore,
+  query: AuditQuery,
+  scope: AuditScope = WHOLE,
+): AsyncIterable<AuditView> {
+  return readRecords(store, readSelection(query), scope);
 }
 
 async function* readRecords(
   store: ReadStore,
   { since, until, ...wanted }: Selection,
+  { isVisible, numbers }: AuditScope,
 ): AsyncGenerator<AuditView> {
   const head = await store.readHead();
   const last = head?.seq ?? Number.POSITIVE_INFINITY;
@@ -91,7 +172,7 @@ async function* readRecords(
       // Rows of several processes are not strictly ordered by time, so the export cannot stop at `until`.
       if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
       const view = readView(row);
-      if (matches(view, wanted)) yield view;
+      if (matches(view, wanted) && isVisible(view)) yield { ...view, seq: numbers.hide(view.seq) };
     }
   }
 }
@@ -162,10 +243,11 @@ function printCursor(beforeSeq: number): string {
   return Buffer.from(`audit ${beforeSeq}`).toString('base64url');
 }
 
-function readCursor({ cursor }: AuditQuery): number | null {
+function readCursor({ cursor }: AuditQuery, numbers: HiddenNumbers): number | null {
   if (cursor === undefined) return null;
   const [, beforeSeq] = /^audit ([1-9]\d{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (beforeSeq !== undefined && printCursor(Number(beforeSeq)) === cursor) return Number(beforeSeq);
+  if (beforeSeq !== undefined && printCursor(Number(beforeSeq)) === cursor)
+    return numbers.open(Number(beforeSeq));
   throw new AuditQueryError('cursor is not one of this list: give `next` of the page before it, unchanged.');
 }
 

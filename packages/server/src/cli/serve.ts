@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 import type { App, AppOptions } from '../app/app.ts';
+import { PROXY_ACTOR } from '../audit/actors.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createFirstSecrets, findMissingSecrets } from './first-secrets.ts';
@@ -142,7 +143,7 @@ async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | 
   if (!(await leases.acquire('first key', `${hostname()} ${process.pid}`, LEASE_MS))) return null;
   // Another process may have held the lease and created the key since the first check.
   if (!(await keys.isEmpty())) return null;
-  return (await keys.create({ name: 'first key' })).key;
+  return (await keys.create({ name: 'first key', createdBy: JSON.stringify(PROXY_ACTOR) })).key;
 }
 
 function adviseNewKey(store: string): string {

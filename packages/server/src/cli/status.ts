@@ -115,7 +115,7 @@ function describeCalls({ since, total, now }: StatisticsView): string {
   const times = [
     ...(total.proxy_ms === null ? [] : [`proxy ${showQuantiles(total.proxy_ms)}`]),
     ...(total.odoo_ms === null ? [] : [`Odoo ${showQuantiles(total.odoo_ms)}`]),
-    `${now.in_flight} in flight, ${now.queued} queued`,
+    ...(now === null ? [] : [`${now.in_flight} in flight, ${now.queued} queued`]),
   ];
   const calls = total.calls === 1 ? '1 call' : `${total.calls} calls`;
   return `${calls} since ${since}: ${parts.join(', ')}; ${times.join('; ')}`;

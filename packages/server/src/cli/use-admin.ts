@@ -121,6 +121,7 @@ export async function openLocalAdmin(
   const actor: Actor = {
     ...nameCommandActor(findUserName(), hostname()),
     role: 'admin',
+    instances: null,
     address: null,
     requestId: null,
   };

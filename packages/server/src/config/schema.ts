@@ -285,6 +285,12 @@ export const SETTINGS = {
     default: 1000,
     description: 'The same for all clients together.',
   }),
+  'approvals.fourEyes': define({
+    kind: boolean(),
+    default: false,
+    description:
+      'True: nobody approves a call of a key that they made, a call that they made in the console, or a call of their own identity ([approvals.md](approvals.md#four-eyes)).',
+  }),
   'idempotency.keptHours': define({
     kind: integer(1, 720, 'hours'),
     default: 24,

@@ -7,7 +7,7 @@ import { nameActor } from '@erp-proxy/contract';
 import type { CallRecord, Events } from '../observe/events.ts';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
-import { authorizeCaller, authorizeData } from './call/authorize.ts';
+import { authorizeActor, authorizeCaller, authorizeData } from './call/authorize.ts';
 import { type CheckDeps, isSameCall, isUnchanged, renewClient } from './call/check-again.ts';
 import { readBaseUrl } from './call/read-members.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
@@ -102,6 +102,8 @@ async function allowCall(
     trace.target = await operation.nameTarget(asked);
     return call;
   }
+  const beyond = authorizeActor(call, context.request.actor);
+  if (beyond !== null) return beyond;
   const server = await operation.resolve(call);
   if (server instanceof Denial) return server;
   trace.target = nameServer(server);

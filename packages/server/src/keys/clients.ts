@@ -33,6 +33,7 @@ export const PROXY_CLIENT: Client = {
     name: 'proxy',
     policy: null,
     createdAt: 0,
+    createdBy: null,
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,

@@ -66,8 +66,16 @@ export interface KeyChange {
   policy?: Policy | null | undefined;
 }
 
+export interface NewKeyInput extends KeyChange {
+  name: string;
+  /** JSON text of the actor who makes the key; null: not known. */
+  createdBy?: string | null | undefined;
+}
+
 export interface Rotation {
   overlapMs: number;
+  /** JSON text of the actor who makes the new key; null: not known. */
+  createdBy?: string | null | undefined;
   /** The version that the key must have; default: any. */
   version?: number | undefined;
 }
@@ -100,7 +108,7 @@ export interface Keys {
    * The policy must be a result of parsePolicy. `describeAction` creates the audit record, which is written in the
    * transaction of the change. `auditBatch` below is such a record, too.
    */
-  create(key: KeyChange & { name: string }, describeAction?: DescribeKeyAction): Promise<NewKey>;
+  create(key: NewKeyInput, describeAction?: DescribeKeyAction): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
   list(query: KeyListQuery): Promise<KeyRecord[]>;
   /** The names of these keys. Unknown ids are left out. */
@@ -187,22 +195,22 @@ export async function createKeys({
   }
 
   async function create(
-    { name, expiresAt = null, policy = null }: KeyChange & { name: string },
+    { name, expiresAt = null, policy = null, createdBy = null }: NewKeyInput,
     describeAction?: DescribeKeyAction,
   ) {
     checkName(name);
     checkExpiry(expiresAt, clock());
-    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy) });
+    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy), createdBy });
     await store.keys.insert(made.stored, describeAction?.(made.fresh.record));
     return made.fresh;
   }
 
   /** `replaced`: the predecessor; left out: the key is the first of its client. */
-  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy'>, replaced?: KeyRecord) {
+  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'createdBy'>, replaced?: KeyRecord) {
     const { id, secret, text } = generateKey();
-    const { name, expiresAt, policy } = like;
+    const { name, expiresAt, policy, createdBy } = like;
     const origin = { clientId: replaced?.clientId ?? id, replaces: replaced?.id ?? null };
-    const dates = { createdAt: clock(), expiresAt, revokedAt: null, lastUsedAt: null };
+    const dates = { createdAt: clock(), createdBy, expiresAt, revokedAt: null, lastUsedAt: null };
     const record: KeyRecord = { id, ...origin, name, policy, ...dates, version: 1 };
     const fresh: NewKey = { key: text, record };
     return { fresh, stored: { ...record, secretHash: hashSecretOf(secret, hashKey) } };
@@ -243,14 +251,18 @@ export async function createKeys({
   }
 
   /** The store refuses a change if the version is no longer the one read, and refuses a second successor. */
-  async function rotate(id: string, { overlapMs, version }: Rotation, describeAction?: DescribeRotation) {
+  async function rotate(
+    id: string,
+    { overlapMs, version, createdBy = null }: Rotation,
+    describeAction?: DescribeRotation,
+  ) {
     const old = await find(id);
     const now = clock();
     if (old === null || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now))
       return 'missing';
     if (version !== undefined && version !== old.version) return 'conflict';
     const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
-    const { fresh, stored } = make(old, old);
+    const { fresh, stored } = make({ ...old, createdBy }, old);
     const auditBatch = describeAction?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
     const outcome = await changeAndForget(id, () =>
       store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, auditBatch),

@@ -4,11 +4,14 @@
  * HTTP nor what a role may do.
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { arePatterns, includesRole, intersectPatterns, type Role, tryParse } from '@erp-proxy/contract';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { OperatorToken, OperatorTokenStore } from '../stores/ports/operator-tokens.ts';
 import { generateKey, parseKey, TOKEN_PREFIX } from './format.ts';
 import { createLastUsed } from './last-used.ts';
 
+/** Tokens that are read at once. */
+const PAGE_TOKENS = 100;
 /** Hash in place of that of an unknown id, so that its comparison takes as long as with a wrong secret. */
 const NO_HASH = new Uint8Array(32);
 
@@ -22,17 +25,43 @@ export interface NewOperatorToken {
   readonly record: OperatorToken;
 }
 
+/** What changes, as the audit shows it. */
+export type TokenChanges = Record<string, { from: unknown; to: unknown }>;
+
+/** The rights of a person, beyond which the tokens of the person do not go. */
+export interface Rights {
+  readonly role: Role;
+  /** Patterns of instances; null: all. */
+  readonly instances: readonly string[] | null;
+}
+
+/** The patterns of the instances that a token is limited to; null: all. A damaged text gives none. */
+export function readTokenInstances({ instances }: Pick<OperatorToken, 'instances'>): string[] | null {
+  if (instances === null) return null;
+  const patterns = tryParse(instances);
+  return arePatterns(patterns) ? patterns : [];
+}
+
 export interface OperatorTokens {
   /** Rejects if the store fails: a token that cannot be looked up is not accepted. */
   authenticate(text: string): Promise<OperatorToken | RefusedToken>;
   create(
-    token: Pick<OperatorToken, 'name' | 'role' | 'expiresAt' | 'createdBy'>,
+    token: Pick<OperatorToken, 'name' | 'role' | 'instances' | 'expiresAt' | 'createdBy'>,
     describeAction: (record: OperatorToken) => AuditBatch,
   ): Promise<NewOperatorToken>;
   find(id: string): Promise<OperatorToken | null>;
   list: OperatorTokenStore['list'];
   /** False if there is no such token, or it is revoked already. */
   revoke(id: string, auditBatch: AuditBatch): Promise<boolean>;
+  /**
+   * Limits the tokens that a person has created to the rights of the person. Revokes those of which nothing remains;
+   * `rights` null: all of them. Rejects if the store fails.
+   */
+  limitTo(
+    person: string,
+    rights: Rights | null,
+    describeAction: (action: string, id: string, changes: TokenChanges) => AuditBatch,
+  ): Promise<void>;
   /** Completes background writes. The store stays open. */
   close(): Promise<void>;
 }
@@ -59,6 +88,29 @@ export function createOperatorTokens({
   const hashKey = createSecretKey(secret);
   const hashSecret = (text: string) => new Uint8Array(createHmac('sha256', hashKey).update(text).digest());
   const lastUsed = createLastUsed(store, onError);
+
+  async function limitToken(
+    token: OperatorToken,
+    rights: Rights | null,
+    describeAction: Parameters<OperatorTokens['limitTo']>[2],
+  ): Promise<void> {
+    const before = { role: token.role, instances: readTokenInstances(token) };
+    const instances = rights && intersectPatterns(before.instances, rights.instances);
+    if (rights === null || instances?.length === 0) {
+      const changes = { state: { from: 'active', to: 'revoked' } };
+      await store.revoke(token.id, clock(), describeAction('token.revoke', token.id, changes));
+      return;
+    }
+    const role = includesRole(rights.role, before.role) ? before.role : rights.role;
+    const isSame = role === before.role && JSON.stringify(instances) === JSON.stringify(before.instances);
+    if (isSame) return;
+    const changes = {
+      ...(role === before.role ? null : { role: { from: before.role, to: role } }),
+      instances: { from: before.instances, to: instances },
+    };
+    const limited = { role, instances: instances && JSON.stringify(instances) };
+    await store.limit(token.id, limited, describeAction('token.limit', token.id, changes));
+  }
 
   return {
     async authenticate(text) {
@@ -90,7 +142,25 @@ export function createOperatorTokens({
     },
 
     list: (after, limit) => store.list(after, limit),
+    async limitTo(person, rights, describeAction) {
+      let after: Parameters<OperatorTokenStore['list']>[0] = null;
+      for (;;) {
+        const tokens: OperatorToken[] = await store.list(after, PAGE_TOKENS);
+        for (const token of tokens) {
+          if (token.revokedAt === null && isOf(token, person))
+            await limitToken(token, rights, describeAction);
+        }
+        after = tokens.at(-1) ?? null;
+        if (after === null || tokens.length < PAGE_TOKENS) return;
+      }
+    },
     revoke: (id, auditBatch) => store.revoke(id, clock(), auditBatch),
     close: lastUsed.close,
   };
+}
+
+/** `createdBy` is the JSON text of an actor. */
+function isOf({ createdBy }: OperatorToken, person: string): boolean {
+  const actor = tryParse(createdBy);
+  return typeof actor === 'object' && actor !== null && 'id' in actor && actor.id === person;
 }

@@ -4,10 +4,11 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
+import { ROLES, type Role } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
-import { findRule } from '../tokens/issuer.ts';
+import { listRules } from '../tokens/issuer.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
@@ -29,7 +30,7 @@ const VALUE_LENGTH_MAX = 3900;
 const NO_RULE = 'no rule of operators.rules matches';
 
 /** A session, as its cookie has it. Times are in milliseconds since 1970. */
-export interface OperatorSession extends Grant {
+interface Session {
   /** `<name of the provider>/<subject>` */
   readonly id: string;
   readonly name: string;
@@ -39,7 +40,14 @@ export interface OperatorSession extends Grant {
   readonly askAt: number;
   readonly endsAt: number;
   readonly refreshToken: string | null;
+  /** Number of the rule that decides. The seal is bound to the rules. */
+  readonly rule: number;
+  /** Roles of further rules that match. */
+  readonly otherRoles: readonly Role[];
 }
+
+/** A session, with what its rule gives. */
+export interface OperatorSession extends Session, Grant {}
 
 interface SignIn extends SignInChecks {
   returnTo: string;
@@ -93,6 +101,11 @@ export interface OperatorsOptions {
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
   onError: (error: unknown) => void;
+  /**
+   * Limits the personal tokens of a person, whose id is given, to what the rules give now; null: no rule matches any
+   * more. Rejects if the store fails.
+   */
+  limitTokens: (id: string, grant: Grant | null) => Promise<void>;
   /** Called for each refused sign-in, and for each session that the provider does not confirm. For the log. */
   onRefused: (refused: { fault: SignInFault; detail: string; id: string | null }) => void;
 }
@@ -109,6 +122,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     clock,
     nowMs,
     onError,
+    limitTokens,
     onRefused,
   } = options;
   const denied = createDeniedSubjects(store);
@@ -124,30 +138,39 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
   }
 
+  /** The session with this cookie value; null if the value is not one. */
+  function openSession(value: string): OperatorSession | null {
+    const session = open<Session>(value, sessionSeal);
+    const grant = session && settings.rules[session.rule];
+    return session && grant ? { ...session, role: grant.role, instances: grant.instances } : null;
+  }
+
   /** Null if no rule matches. */
   function startSession(
     { subject, name, claims, refreshToken }: Confirmed,
     { session, endsAt }: Pick<OperatorSession, 'session' | 'endsAt'>,
   ): { session: OperatorSession; value: string } | null {
-    const rule = findRule(settings.rules, claims);
-    if (rule === null) return null;
-    const { role } = rule;
+    const [rule, ...others] = listRules(settings.rules, claims);
+    if (rule === undefined) return null;
+    const { role, instances } = rule;
+    const otherRoles = ROLES.filter((it) => it !== role && others.some((other) => other.role === it));
     const askAt = Math.min(clock() + settings.sessionMs, endsAt);
     const id = `${settings.name}/${subject}`;
-    const started = { id, name, role, session, askAt };
-    const whole: OperatorSession = {
+    const started = { id, name, session, askAt, rule: settings.rules.indexOf(rule), otherRoles };
+    const whole: Session = {
       ...started,
       endsAt: refreshToken === null ? askAt : endsAt,
       refreshToken,
     };
     const value = vault.seal(JSON.stringify(whole), sessionSeal);
-    if (value.length <= VALUE_LENGTH_MAX) return { session: whole, value };
+    if (value.length <= VALUE_LENGTH_MAX) return { session: { ...whole, role, instances }, value };
     // Without its refresh token, the session ends when the provider would be asked.
     onError(
       new Error('The refresh token of the provider is too long for a cookie, so sessions cannot be renewed.'),
     );
-    const short: OperatorSession = { ...started, endsAt: askAt, refreshToken: null };
-    return { session: short, value: vault.seal(JSON.stringify(short), sessionSeal) };
+    const short: Session = { ...started, endsAt: askAt, refreshToken: null };
+    const shortValue = vault.seal(JSON.stringify(short), sessionSeal);
+    return { session: { ...short, role, instances }, value: shortValue };
   }
 
   async function finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome> {
@@ -173,6 +196,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
     const started = startSession(person, { session: randomUUID(), endsAt: clock() + LIFE_MS });
+    await limitTokens(id, started && started.session);
     if (started === null) return fail('no_role', NO_RULE, id);
     return { ...started, returnTo: signIn.returnTo };
   }
@@ -213,6 +237,8 @@ export function createOperators(options: OperatorsOptions): Operators {
       // Providers that do not replace the refresh token send none.
       const refreshToken = person.refreshToken ?? session.refreshToken;
       const renewed = isSame ? startSession({ ...person, refreshToken }, session) : null;
+      // If this fails, the next time does it: the provider may not accept the earlier refresh token again.
+      if (isSame) await limitTokens(session.id, renewed && renewed.session).catch(onError);
       if (renewed === null) {
         const detail = isSame ? NO_RULE : 'the provider answered for somebody else';
         onRefused({ fault: 'no_role', detail, id: session.id });
@@ -246,13 +272,13 @@ export function createOperators(options: OperatorsOptions): Operators {
   }
 
   async function find(value: string): Promise<FoundSession | null> {
-    const session = open<OperatorSession>(value, sessionSeal);
+    const session = openSession(value);
     const now = clock();
     if (session === null || now >= session.endsAt || (await denied.isDenied(session.id))) return null;
     if (now < session.askAt) return { session, value: null };
     const renewed = await renewals.run(hash('sha256', value, 'base64url'), () => renew(session));
     if (renewed === null) return null;
-    const next = open<OperatorSession>(renewed, sessionSeal);
+    const next = openSession(renewed);
     return next && { session: next, value: renewed };
   }
 
@@ -266,7 +292,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     finish,
     find,
     async end(value) {
-      const session = open<OperatorSession>(value, sessionSeal);
+      const session = openSession(value);
       if (session === null || session.refreshToken === null) return session;
       provider.revoke(session.refreshToken).catch(onError);
       // Not all providers can take a refresh token back, and a copy of the cookie has it.

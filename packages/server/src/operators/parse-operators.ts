@@ -3,7 +3,7 @@
  * Pure.
  */
 import { hash } from 'node:crypto';
-import { ROLES, type Role } from '@erp-proxy/contract';
+import { arePatterns, PATTERNS_RULE, ROLES, type Role } from '@erp-proxy/contract';
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { Members, Report } from '@erp-proxy/policy/parse';
 import { findCertificateError, trustOf } from '../instances/trust.ts';
@@ -41,6 +41,8 @@ export interface OperatorProvider {
 /** What a rule gives to a person. */
 export interface Grant {
   readonly role: Role;
+  /** Patterns of the names of the instances that the person may see and change; null: all. */
+  readonly instances: readonly string[] | null;
 }
 
 export type RoleRule = ClaimRule & Grant;
@@ -73,7 +75,7 @@ export function parseOperators(
   const rules = parseRules<Grant>(settings.rules, {
     path: 'rules',
     example: RULE_EXAMPLE,
-    members: ['role'],
+    members: ['role', 'instances'],
     readGrant: (rule, at) => readGrant(rule, at, report),
     report,
   });
@@ -92,8 +94,12 @@ export function parseOperators(
   return { provider, errors };
 }
 
-function readGrant({ role: given }: Members, path: string, report: Report): Grant | null {
+function readGrant({ role: given, instances }: Members, path: string, report: Report): Grant | null {
   const role = ROLES.find((name) => name === given);
   if (role === undefined) report(`${path}.role`, `must be one of ${ROLES.join(', ')}`);
-  return role === undefined ? null : { role };
+  const isLimited = instances !== undefined;
+  if (isLimited && !arePatterns(instances)) report(`${path}.instances`, PATTERNS_RULE);
+  if (role === undefined) return null;
+  // A list that is not valid, which is reported, reaches nothing.
+  return { role, instances: isLimited ? (arePatterns(instances) ? instances : []) : null };
 }

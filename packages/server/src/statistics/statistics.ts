@@ -35,6 +35,9 @@ export interface StatisticsRange extends Omit<StatisticsFilters, 'since' | 'unti
   until?: number | undefined;
 }
 
+/** Selects the calls that somebody may see, by the name of their instance or the address of their server. */
+export type IsVisible = (instance: string | null) => boolean;
+
 /** A method that a client has called and Odoo has answered. */
 export interface CalledMethod {
   client: string;
@@ -44,12 +47,13 @@ export interface CalledMethod {
 
 export interface Statistics {
   events: EventHandlers;
-  query(range: StatisticsRange): Promise<StatisticsView>;
+  /** With `isVisible`, only these calls count, and what is counted for all calls together is null. */
+  query(range: StatisticsRange, isVisible?: IsVisible): Promise<StatisticsView>;
   /**
    * Lists the methods called since this time, in milliseconds since 1970. Each combination of client, model and method
    * appears once.
    */
-  listCalled(since: number): Promise<CalledMethod[]>;
+  listCalled(since: number, isVisible?: IsVisible): Promise<CalledMethod[]>;
   /** Starts the periodic removal of old periods. */
   start(): void;
   /** Writes the counts of this process to the store. */
@@ -114,7 +118,10 @@ export function createStatistics(options: StatisticsOptions): Statistics {
   return {
     events: recorder.events,
     flush: recorder.flush,
-    async query({ since, until = clock() + 1, step: asked, by, limit = GROUPS_DEFAULT, ...filters }) {
+    async query(
+      { since, until = clock() + 1, step: asked, by, limit = GROUPS_DEFAULT, ...filters },
+      isVisible,
+    ) {
       const start = since ?? until - HOUR_MS;
       const step = asked ?? (until - start <= MINUTES_RANGE_MS ? 'minute' : 'hour');
       // Counts that cannot be written now are not lost, and stored ones can be shown.
@@ -124,10 +131,12 @@ export function createStatistics(options: StatisticsOptions): Statistics {
       const periods = new Map<number, { summary: Summary; most: Gauges }>();
       const groups = new Map<string | null, Summary>();
       for await (const period of readPeriods(step, from, until)) {
+        const cells = isVisible ? period.cells.filter(({ instance }) => isVisible(instance)) : period.cells;
+        if (isVisible && cells.length === 0) continue;
         const shown = periods.get(period.startsAt) ?? { summary: createSummary(), most: createGauges() };
         periods.set(period.startsAt, shown);
         addMost(shown.most, period.most);
-        for (const cell of pickCells(period.cells, filters)) {
+        for (const cell of pickCells(cells, filters)) {
           total.add(cell);
           shown.summary.add(cell);
           if (by !== undefined) findGroup(groups, cell[DIMENSIONS[by]]).add(cell);
@@ -141,18 +150,19 @@ export function createStatistics(options: StatisticsOptions): Statistics {
         periods: Array.from(periods, ([startsAt, { summary, most }]) => ({
           at: new Date(startsAt).toISOString(),
           ...summary.show(),
-          in_flight_max: most.inFlight,
-          queued_max: most.queued,
+          in_flight_max: isVisible ? null : most.inFlight,
+          queued_max: isVisible ? null : most.queued,
         })),
         groups: listGroups(groups, limit),
-        now: { in_flight: recorder.gauges.inFlight, queued: recorder.gauges.queued },
+        now: isVisible ? null : { in_flight: recorder.gauges.inFlight, queued: recorder.gauges.queued },
       };
     },
-    async listCalled(since) {
+    async listCalled(since, isVisible = () => true) {
       await recorder.flush().catch(() => {});
       const called = new Map<string, CalledMethod>();
       for await (const { cells } of readPeriods('hour', since - (since % STEPS.hour), clock() + 1)) {
-        for (const { client, model, action } of cells) {
+        for (const { instance, client, model, action } of cells) {
+          if (!isVisible(instance)) continue;
           if (client === null || model === null || action === null) continue;
           called.set(JSON.stringify([client, model, action]), { client, model, method: action });
         }

@@ -4,7 +4,7 @@ import { createParameters, isStorable } from './sql.ts';
 import type { Databases } from './statements.ts';
 import { touchRows } from './touch-rows.ts';
 
-const COLUMNS = `id, name, role, created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt",
+const COLUMNS = `id, name, role, instances, created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
 
 export function createOperatorTokens({ durable }: Databases): OperatorTokenStore {
@@ -14,13 +14,14 @@ export function createOperatorTokens({ durable }: Databases): OperatorTokenStore
         auditBatch,
         (statements) =>
           statements.change(
-            `INSERT INTO operator_tokens (id, name, role, secret_hash, created_at, created_by, expires_at, revoked_at,
-                                          last_used_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+            `INSERT INTO operator_tokens (id, name, role, instances, secret_hash, created_at, created_by, expires_at,
+                                          revoked_at, last_used_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
             [
               token.id,
               token.name,
               token.role,
+              token.instances,
               token.secretHash,
               token.createdAt,
               token.createdBy,
@@ -58,6 +59,18 @@ export function createOperatorTokens({ durable }: Databases): OperatorTokenStore
           statements.change(
             'UPDATE operator_tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL',
             [id, revokedAt],
+          ),
+        (count) => count > 0,
+      );
+      return changed > 0;
+    },
+    async limit(id, { role, instances }, auditBatch) {
+      const changed = await durable.transactWithAudit(
+        auditBatch,
+        (statements) =>
+          statements.change(
+            'UPDATE operator_tokens SET role = $2, instances = $3 WHERE id = $1 AND revoked_at IS NULL',
+            [id, role, instances],
           ),
         (count) => count > 0,
       );

@@ -17,7 +17,7 @@ import type {
 import { createParameters, isStorable, placeRows, splitRows } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
 
-const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", read_at AS "readAt", problem,
+const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", created_by AS "createdBy", read_at AS "readAt", problem,
   failures, failing_since AS "failingSince", retry_at AS "retryAt", last_failure AS "lastFailure",
   delivered_at AS "deliveredAt"`;
 const DELIVERY_COLUMNS = `seq, id, record, type, state, attempts, next_at AS "nextAt", created_at AS "createdAt",
@@ -110,7 +110,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
   }
 
   return {
-    async insert({ id, name, body, createdAt }, max, auditBatch) {
+    async insert({ id, name, body, createdAt, createdBy = null }, max, auditBatch) {
       const make = async (statements: Statements): Promise<'done' | 'conflict' | 'full'> => {
         await statements.query(lockNumber(INSERT_LOCK));
         const [known] = await statements.query<{ count: number; isTaken: number }>(
@@ -120,9 +120,9 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         if (known?.isTaken) return 'conflict';
         if ((known?.count ?? 0) >= max) return 'full';
         const inserted = await statements.change(
-          `INSERT INTO subscriptions (id, name, state, body, created_at) VALUES ($1, $2, 'active', $3, $4)
-           ON CONFLICT (name) DO NOTHING`,
-          [id, name, body, createdAt],
+          `INSERT INTO subscriptions (id, name, state, body, created_at, created_by)
+           VALUES ($1, $2, 'active', $3, $4, $5) ON CONFLICT (name) DO NOTHING`,
+          [id, name, body, createdAt, createdBy],
         );
         return inserted === 1 ? 'done' : 'conflict';
       };

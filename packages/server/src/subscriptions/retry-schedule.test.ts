@@ -18,6 +18,7 @@ function subscription(changes: Partial<StoredSubscription> = {}): StoredSubscrip
     name: 's',
     body: '{}',
     createdAt: 0,
+    createdBy: null,
     ...NEW_SUBSCRIPTION,
     ...changes,
   };

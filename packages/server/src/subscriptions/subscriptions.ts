@@ -60,6 +60,8 @@ export interface Subscriptions {
   add(
     input: SubscriptionInput,
     describeAction?: (made: SubscriptionRecord) => AuditBatch,
+    /** JSON text of the actor who makes it; null: not known. */
+    createdBy?: string | null,
   ): Promise<AddOutcome>;
   /** The body of the subscription after the changes. Stores nothing. */
   change(record: SubscriptionRecord, changes: SubscriptionChanges): Body;
@@ -127,7 +129,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
       return records.slice(0, query.limit);
     },
 
-    async add(input, describeAction) {
+    async add(input, describeAction, createdBy = null) {
       const { name, ...members } = readInput(input);
       const id = randomUUID();
       const now = clock();
@@ -138,7 +140,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
         secrets: [{ sealed: sealSecret(secret, id, vault), created_at: now, expires_at: null }],
         updated_at: now,
       };
-      const definition = { id, name, body: printBody(body), createdAt: now };
+      const definition = { id, name, body: printBody(body), createdAt: now, createdBy };
       const row: StoredSubscription = { ...definition, ...NEW_SUBSCRIPTION };
       const outcome = await store.insert(definition, SUBSCRIPTIONS_MAX, describeAction?.({ row, body }));
       return outcome === 'done' ? { made: { row, body }, secret } : outcome;

@@ -51,10 +51,16 @@ export const SUBJECT = /^[\x21-\x7e]{1,255}$/;
 
 /** The first rule that matches the claims; null if none does. */
 export function findRule<Rule extends ClaimRule>(rules: readonly Rule[], claims: Claims): Rule | null {
-  const found = rules.find(
-    ({ claim, isMatch }) => claim === null || readClaim(claims, claim).some((value) => isMatch(value)),
-  );
-  return found ?? null;
+  return rules.find((rule) => matches(rule, claims)) ?? null;
+}
+
+/** The rules that match the claims, in their order. */
+export function listRules<Rule extends ClaimRule>(rules: readonly Rule[], claims: Claims): Rule[] {
+  return rules.filter((rule) => matches(rule, claims));
+}
+
+function matches({ claim, isMatch }: ClaimRule, claims: Claims): boolean {
+  return claim === null || readClaim(claims, claim).some((value) => isMatch(value));
 }
 
 /** The required scopes that the token lacks. */

@@ -165,6 +165,7 @@ export function createTokens(options: TokensOptions): Tokens {
         name: id,
         policy: policy.text,
         createdAt: (payload.iat ?? 0) * 1000,
+        createdBy: null,
         expiresAt: (payload.exp! + issuer.clockSkewSeconds) * 1000,
         revokedAt: null,
         lastUsedAt: null,

@@ -1291,6 +1291,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
     policy: null,
     secretHash: new Uint8Array(32).fill(7),
     createdAt: 1,
+    createdBy: null,
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
@@ -1304,6 +1305,7 @@ export function buildToken(overrides: Partial<StoredOperatorToken> & { id: strin
   return {
     name: 'test',
     role: 'approver',
+    instances: null,
     secretHash: new Uint8Array(32).fill(7),
     createdAt: 1,
     createdBy: '{"type":"token","id":"token","name":"admin.token"}',

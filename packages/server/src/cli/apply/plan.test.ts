@@ -13,6 +13,7 @@ const KEY: KeyView = {
   state: 'active',
   policy: POLICY,
   created_at: '2026-01-01T00:00:00.000Z',
+  created_by: null,
   expires_at: null,
   last_used_at: null,
   revoked_at: null,
@@ -237,6 +238,7 @@ describe('subscriptions', () => {
     receiver: { failures: 0, failing_since: null, retry_at: null, last_failure: null, delivered_at: null },
     secrets: [],
     created_at: '2026-01-01T00:00:00.000Z',
+    created_by: null,
     updated_at: '2026-01-01T00:00:00.000Z',
     version: 2,
   } as SubscriptionView;
@@ -272,10 +274,10 @@ describe('subscriptions', () => {
       action: { do: 'create subscription', input: { name: 'ends', events: ['key.ends'], url } },
     });
     const { state, reason, interval_seconds, start, read_at, problem, receiver, ...rest } = SUBSCRIPTION;
-    const { secrets, created_at, updated_at, version } = rest;
+    const { secrets, created_at, created_by, updated_at, version } = rest;
     const view: SubscriptionView = {
       ...{ name: 'ends', events: ['key.ends'], url, state, reason, interval_seconds, start },
-      ...{ read_at, problem, receiver, secrets, created_at, updated_at, version },
+      ...{ read_at, problem, receiver, secrets, created_at, created_by, updated_at, version },
     };
     expect(planSteps(text, { subscriptions: [view] })).toMatchObject([{ kind: 'keep' }]);
     const longer = text.replace(' }]', ', interval_seconds: 90 }]');

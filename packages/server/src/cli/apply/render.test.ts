@@ -58,6 +58,7 @@ const key: fc.Arbitrary<KeyView> = fc.record({
   state: fc.constant('active' as const),
   policy: fc.option(policy),
   created_at: fc.constant('2026-01-01T00:00:00.000Z'),
+  created_by: fc.constant(null),
   expires_at: fc.constant(null),
   last_used_at: fc.constant(null),
   revoked_at: fc.constant(null),

@@ -3,7 +3,7 @@
  * stay those of the caller.
  */
 
-import type { DataRoute } from '@erp-proxy/contract';
+import { createReach, type DataRoute } from '@erp-proxy/contract';
 import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
 import { type Arguments, findLimitPosition } from '@erp-proxy/odoo';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
@@ -21,10 +21,12 @@ import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 import type { ValuesState } from '../terms/operation.ts';
 import type { AnyParsed } from '../terms/parsed-body.ts';
+import type { CallActor } from '../terms/request.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import type { VersionQuestion } from './parse-version-question.ts';
 import { type DescribedCall, describeCall, describeJson2Call, describeRequest } from './policy-request.ts';
+import { denyUnknownInstance } from './resolve.ts';
 import { type Parts, rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
 type Allowed = Extract<Decision, { allowed: true }> & { approvalRule: string | null };
@@ -44,6 +46,17 @@ export function authorizeCaller(
 export function authorizeData({ policy }: Pick<Client, 'policy'>, route: DataRoute | null): Denial | null {
   const denied = route === null ? null : decideData(policy, route);
   return denied && denyPolicy(denied);
+}
+
+/** Checks whether an administrator who is limited to some instances may use the server of a call. Null if so. */
+export function authorizeActor({ instance }: AnyParsed, actor: CallActor | null): Denial | null {
+  if (actor === null || actor.instances === null) return null;
+  const reach = createReach(actor.instances);
+  if (instance !== undefined && 'name' in instance) {
+    return reach.has(instance.name) ? null : denyUnknownInstance();
+  }
+  const message = `You may use the instances ${reach.text} only: name one of them, and send no credentials of your own.`;
+  return new Denial('policy_denied', message, { rule: 'operators' });
 }
 
 /** Unconverted values are no commands of Odoo yet, so that the rule for related records checks those that are sent. */

@@ -22,14 +22,17 @@ export async function resolveTarget(named: NamedInstance, deps: ResolveDeps): Pr
   if (!('name' in named)) return buildTarget(named, null, deps);
   const instance = await askStore(() => deps.instances.find(named.name), UNUSABLE_KEY);
   if (instance instanceof Denial) return instance;
-  if (instance === null) {
-    return new Denial(
-      'invalid_request',
-      'The proxy has no instance of this name. Correct it, or send {"url", "db", "user_id", "api_key"} instead.',
-      { path: 'erp_instance.name' },
-    );
-  }
+  if (instance === null) return denyUnknownInstance();
   return buildTarget(instance, instance, deps);
+}
+
+/** Also the answer for an instance that exists, to an administrator who is limited to others. */
+export function denyUnknownInstance(): Denial {
+  return new Denial(
+    'invalid_request',
+    'The proxy has no instance of this name. Correct it, or send {"url", "db", "user_id", "api_key"} instead.',
+    { path: 'erp_instance.name' },
+  );
 }
 
 const UNUSABLE_KEY = { ErrorClass: VaultError, message: 'The proxy cannot use the key of this instance' };

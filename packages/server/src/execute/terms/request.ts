@@ -45,6 +45,8 @@ export interface MadeCalls {
 /** An administrator who makes a call. */
 export interface CallActor extends ActorView {
   readonly address: string | null;
+  /** Patterns of the names of the instances that calls may use. Null: all, and own credentials. */
+  readonly instances: readonly string[] | null;
 }
 
 /** What a request has acquired from the limits of its key. */

@@ -4,7 +4,7 @@
  * the call was surely not run. A call that a person must confirm first ends here too: the policy has
  * allowed it, and the call was not asked for before.
  */
-import { APPROVAL_HEADER, type ConcernedRecords } from '@erp-proxy/contract';
+import { APPROVAL_HEADER, type ConcernedRecords, nameActor } from '@erp-proxy/contract';
 import { findValue, readDocument, readMembers } from '@erp-proxy/json';
 import { findRemoval, type LackingFields } from '@erp-proxy/odoo/related';
 import type { FieldTypes } from '@erp-proxy/odoo/values';
@@ -177,6 +177,7 @@ function describeFacts({ target, model, method }: ApprovableCall, rule: string, 
   const { client, request } = context;
   return {
     keyId: client.key.id,
+    ...(request.actor === null ? null : { actor: JSON.stringify(nameActor(request.actor)) }),
     address: (request.actor ?? request.exchange).address ?? '',
     instance: target.instance?.name ?? null,
     upstream: target.origin + target.pathPrefix,

@@ -6,7 +6,12 @@ export function nameServer({ origin, pathPrefix, trust }: Target): string {
   return appendTrust(origin + pathPrefix, trust);
 }
 
-export function nameDatabaseByTrust({ origin, pathPrefix, trust, db }: Target): string {
+export function nameDatabaseByTrust({
+  origin,
+  pathPrefix,
+  trust,
+  db,
+}: Pick<Target, 'origin' | 'pathPrefix' | 'trust' | 'db'>): string {
   return `${appendTrust(unifyLoopback(origin) + pathPrefix, trust)} ${db}`;
 }
 

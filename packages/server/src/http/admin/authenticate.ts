@@ -15,7 +15,7 @@ import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
 import { NOBODY, SESSION_ACTOR, TOKEN_ACTOR } from '../../audit/actors.ts';
 import { TOKEN_PREFIX } from '../../keys/format.ts';
-import type { OperatorTokens, RefusedToken } from '../../keys/operator-tokens.ts';
+import { type OperatorTokens, type RefusedToken, readTokenInstances } from '../../keys/operator-tokens.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
@@ -26,6 +26,11 @@ import { createSessions, printEndOfSession, printSessionCookie, readSessionCooki
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
+  /**
+   * Records that somebody may not use an operation, once in an hour for each. The number of these records in a minute is
+   * bounded, like that of refused logins.
+   */
+  recordRefused(held: ActorView, operation: string, request: FastifyRequest): void;
   /** Starts a session and sets its cookie on the answer. */
   login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** The ways to start a session. */
@@ -95,28 +100,35 @@ export function createAuthenticator({
   const tokenHash = hash('sha256', token, 'buffer');
 
   function record(
-    actor: Login['actor'],
+    actor: Login['actor'] & Partial<Authenticated>,
     action: Login['action'],
-    way: LoginWay,
+    way: Login['way'],
     { headers, ip: address }: FastifyRequest,
   ): void {
     const requestId = readRequestId(headers);
+    const { role, instances = null, otherRoles = [] } = actor;
+    const isPerson = action === 'login.person' && role !== undefined;
     recordLogin({
+      ...(isPerson ? { grant: { role, instances, otherRoles } } : null),
       actor: nameActor(actor),
       action,
       way,
       address,
       requestId,
-      isRefused: action === 'login.refused',
+      isRefused: action === 'login.refused' || action === 'operation.refused',
     });
   }
 
-  function recordToken(actor: ActorView, request: FastifyRequest): void {
+  /** True once in an hour for each name. */
+  function isDue(name: string): boolean {
     const now = clock();
-    const name = `${actor.id} ${request.ip}`;
-    if (Math.abs(now - (recordedAt.get(name) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return;
+    if (Math.abs(now - (recordedAt.get(name) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return false;
     recordedAt.set(name, now);
-    record(actor, 'login.token', 'token', request);
+    return true;
+  }
+
+  function recordToken(actor: ActorView, request: FastifyRequest): void {
+    if (isDue(`${actor.id} ${request.ip}`)) record(actor, 'login.token', 'token', request);
   }
 
   const isAdminToken = (given: string) => timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash);
@@ -126,12 +138,12 @@ export function createAuthenticator({
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Authenticated> {
-    if (isAdminToken(given)) return { ...TOKEN_ACTOR, role: 'admin', expiresAt: null };
+    if (isAdminToken(given)) return { ...TOKEN_ACTOR, role: 'admin', instances: null, expiresAt: null };
     if (!given.startsWith(TOKEN_PREFIX)) return refuseSlowly('token', NOT_THE_TOKEN, request, reply);
     const found = await authenticatePersonal(given);
     if ('refused' in found) return refuseSlowly('token', PERSONAL_REFUSALS[found.refused], request, reply);
     const { id, name, role, expiresAt } = found;
-    return { type: 'token', id, name, role, expiresAt };
+    return { type: 'token', id, name, role, instances: readTokenInstances(found), expiresAt };
   }
 
   async function authenticatePersonal(given: string): ReturnType<typeof tokens.authenticate> {
@@ -237,6 +249,10 @@ export function createAuthenticator({
       return session;
     },
 
+    recordRefused(held, operation, request) {
+      if (isDue(`${held.id} may not ${operation}`)) record(held, 'operation.refused', operation, request);
+    },
+
     async login({ token = '', code }, request, reply) {
       if (code !== undefined) await takeCode(code, request, reply);
       else if (!isAdminToken(token)) await refuseSlowly('token', NOT_THE_TOKEN, request, reply);
@@ -261,7 +277,7 @@ export function createAuthenticator({
 }
 
 /** A session has the rights of `admin.token`, also if it was started with a link. */
-const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin' };
+const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin', instances: null };
 
 const NOT_THE_TOKEN = 'This is not the admin token; it is the setting admin.token of the proxy.';
 

@@ -3,7 +3,7 @@
  * restricts. The answer is that of `/api/erp/execute`.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor } from '../../admin/admin.ts';
+import type { Actor, Admin } from '../../admin/admin.ts';
 import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
 import type { RunRequest } from '../../execute/operations.ts';
@@ -27,13 +27,19 @@ interface ExecuteInput {
 /** Throws an AdminError if there is no such key. */
 export type Execute = (
   input: ExecuteInput,
-  actor: Actor,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  by: {
+    actor: Actor;
+    /** The admin service for this actor. */
+    admin: Pick<Admin, 'getKey'>;
+    request: FastifyRequest;
+    reply: FastifyReply;
+  },
 ) => Promise<void>;
 
 export function createExecute({ keys, run }: ExecuteDeps): Execute {
-  return async ({ call, key_id, values }, actor, request, reply) => {
+  return async ({ call, key_id, values }, { actor, admin, request, reply }) => {
+    // Keys out of reach are unknown, whatever their state.
+    if (key_id !== undefined && actor.instances !== null) await admin.getKey(key_id);
     const client = key_id === undefined ? PROXY_CLIENT : await findClient(key_id, keys);
     reply.hijack();
     const exchange = new AdminExchange(request.raw, reply.raw, {

@@ -1,11 +1,13 @@
 /** Who makes a request to the admin API, and how that is recorded. */
-import type { ActorView } from '@erp-proxy/contract';
+import type { ActorView, Role } from '@erp-proxy/contract';
 import type { Identity } from '../../admin/admin.ts';
 
 /** Who makes a request, and until when they are accepted without another proof. */
 export interface Authenticated extends Identity {
   /** Milliseconds since 1970; null: not known, or not by itself. */
   readonly expiresAt: number | null;
+  /** Roles of further rules that match a person: the first rule decided. Left out: none. */
+  readonly otherRoles?: readonly Role[];
 }
 
 /** A login, as recorded in the audit. */
@@ -13,9 +15,17 @@ export interface Login {
   actor: ActorView;
   address: string;
   requestId: string;
-  action: 'login.token' | 'login.session' | 'login.person' | 'logout.session' | 'login.refused';
-  /** How the request was authenticated. */
-  way: LoginWay;
+  action:
+    | 'login.token'
+    | 'login.session'
+    | 'login.person'
+    | 'logout.session'
+    | 'login.refused'
+    | 'operation.refused';
+  /** How the request was authenticated; for `operation.refused`, the name of the operation. */
+  way: LoginWay | (string & {});
+  /** What a person may do. Left out: the role is that of a token or of `admin.token`. */
+  grant?: Pick<Authenticated, 'role' | 'instances' | 'otherRoles'>;
   isRefused: boolean;
 }
 

@@ -5,7 +5,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
-import { type Operators, SIGN_IN_MS, type SignInFault } from '../../operators/operators.ts';
+import {
+  type OperatorSession,
+  type Operators,
+  SIGN_IN_MS,
+  type SignInFault,
+} from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Authenticated, Login } from './login.ts';
@@ -110,13 +115,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   };
 }
 
-function authenticate({
-  id,
-  name,
-  role,
-  endsAt,
-}: Pick<Authenticated, 'id' | 'name' | 'role'> & { endsAt: number }): Authenticated {
-  return { type: 'person', id, name, role, expiresAt: endsAt };
+function authenticate({ id, name, role, instances, otherRoles, endsAt }: OperatorSession): Authenticated {
+  return { type: 'person', id, name, role, instances, otherRoles, expiresAt: endsAt };
 }
 
 const NOWHERE = 'http://nowhere.invalid';

@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { refuseWhole } from '../../admin/limit-deps.ts';
 import { NOBODY } from '../../audit/actors.ts';
 import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
@@ -79,14 +80,15 @@ async function answer(
   deps: AdminRoutesDeps,
 ): Promise<FastifyReply> {
   const identity = route.isOpen ? null : await authenticator.identify(request, reply);
-  if (identity !== null) requireRole(route, identity);
+  if (identity !== null) requireRights(route, identity, request, authenticator);
   const actor = { ...(identity ?? OUTSIDER), address: request.ip, requestId: readId(reply) };
   const tag = readTag(route, request);
   const params = route.params ? Object.values(readInput(route.params, request.params)) : [];
   const query = readInput(route.query ?? NOTHING, request.query);
   const body = await readBody(route, request, reply);
+  const admin = deps.adminFor(actor);
   const shown = await route.handle({
-    admin: deps.adminFor(actor),
+    admin,
     body,
     given: [
       ...params,
@@ -96,7 +98,7 @@ async function answer(
     ],
     identity,
     authenticator,
-    execute: (input) => execute(input, actor, request, reply),
+    execute: (input) => execute(input, { actor, admin, request, reply }),
     request,
     reply,
   });
@@ -112,11 +114,19 @@ async function answer(
 }
 
 /** Who uses an open route. */
-const OUTSIDER: Identity = { ...NOBODY, role: 'viewer' };
+const OUTSIDER: Identity = { ...NOBODY, role: 'viewer', instances: [] };
 
 /** The only place where roles are checked: commands on the machine of the store have all rights. */
-function requireRole({ role }: AdminRoute, held: Identity): void {
-  if (includesRole(held.role, role)) return;
+function requireRights(
+  { id, role, reach }: AdminRoute,
+  held: Identity,
+  request: FastifyRequest,
+  authenticator: Authenticator,
+): void {
+  const hasRole = includesRole(held.role, role);
+  if (hasRole && (reach === undefined || held.instances === null)) return;
+  authenticator.recordRefused(held, id, request);
+  if (hasRole) throw refuseWhole({ text: (held.instances ?? []).join(', ') });
   throw createAdminError(403, `This needs the role \`${role}\`; you have the role \`${held.role}\`.`);
 }
 

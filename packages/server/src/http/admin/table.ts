@@ -211,9 +211,15 @@ function route<Body>(definition: AdminRoute<Body>): AdminRoute {
 }
 
 function showSession(identity: Authenticated): z.infer<typeof schemas.sessionView> {
-  const { role, expiresAt } = identity;
+  const { role, instances, otherRoles = [], expiresAt } = identity;
   const expires_at = expiresAt === null ? null : new Date(expiresAt).toISOString();
-  return { actor: nameActor(identity), role, expires_at };
+  return {
+    actor: nameActor(identity),
+    role,
+    instances: instances && [...instances],
+    other_roles: [...otherRoles],
+    expires_at,
+  };
 }
 
 /** A signal that aborts when the caller closes its connection before the answer is sent. */

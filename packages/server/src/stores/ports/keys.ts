@@ -11,6 +11,8 @@ export interface KeyRecord {
   /** JSON text of the policy; null: no policy. */
   readonly policy: string | null;
   readonly createdAt: number;
+  /** JSON text of the actor who made the key; null: not known. */
+  readonly createdBy: string | null;
   /** First moment at which the key no longer works; null: it never expires. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;

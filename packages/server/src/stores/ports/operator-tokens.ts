@@ -8,6 +8,8 @@ export interface OperatorToken {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
+  /** JSON text of the patterns of the instances that it is limited to; null: all. */
+  readonly instances: string | null;
   readonly createdAt: number;
   /** JSON text of the actor. */
   readonly createdBy: string;
@@ -32,6 +34,12 @@ export interface OperatorTokenStore {
   list(after: Pick<OperatorToken, 'createdAt' | 'id'> | null, limit: number): Promise<OperatorToken[]>;
   /** False if there is no such token, or it is revoked already: it then keeps its time of revocation. */
   revoke(id: string, revokedAt: number, auditBatch?: AuditBatch): Promise<boolean>;
+  /** Changes the rights of a token that is not revoked. False if there is none. */
+  limit(
+    id: string,
+    rights: Pick<OperatorToken, 'role' | 'instances'>,
+    auditBatch?: AuditBatch,
+  ): Promise<boolean>;
   /** Sets `lastUsedAt` of these ids to later times, never to earlier ones. Skips unknown ids. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>;
 }

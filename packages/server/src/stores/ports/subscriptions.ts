@@ -12,9 +12,13 @@ export interface SubscriptionDefinition {
   /** JSON text with the sealed secrets. Only subscriptions/ knows its shape. */
   readonly body: string;
   readonly createdAt: number;
+  /** JSON text of the actor who made it; left out: not known. */
+  readonly createdBy?: string | null;
 }
 
 export interface StoredSubscription extends SubscriptionDefinition {
+  /** As above; null: not known. */
+  readonly createdBy: string | null;
   readonly state: 'active' | 'paused' | 'disabled';
   /** Reason why the subscription is paused or disabled; null while it is active. */
   readonly reason: string | null;

@@ -201,6 +201,10 @@ const MIGRATIONS: readonly string[] = [
      last_used_at bigint
    );
    CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
+  // Null in rows of before, and in those that a process of an earlier release inserts.
+  `ALTER TABLE client_keys ADD COLUMN created_by text;
+   ALTER TABLE subscriptions ADD COLUMN created_by text;
+   ALTER TABLE operator_tokens ADD COLUMN instances text;`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

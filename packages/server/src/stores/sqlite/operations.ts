@@ -106,7 +106,14 @@ export const OPERATIONS: {
     prune: QUICK_WRITE,
   },
   deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
-  operatorTokens: { insert: WRITE, findById: READ, list: READ, revoke: WRITE, touch: QUICK_WRITE },
+  operatorTokens: {
+    insert: WRITE,
+    findById: READ,
+    list: READ,
+    revoke: WRITE,
+    limit: WRITE,
+    touch: QUICK_WRITE,
+  },
   statistics: { put: QUICK_WRITE, list: READ, prune: QUICK_WRITE },
   subscriptions: {
     insert: WRITE,
