@@ -196,7 +196,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
     const started = startSession(person, { session: randomUUID(), endsAt: clock() + LIFE_MS });
-    await limitTokens(id, started && started.session);
+    await limitTokens(id, started?.session ?? null);
     if (started === null) return fail('no_role', NO_RULE, id);
     return { ...started, returnTo: signIn.returnTo };
   }
@@ -238,7 +238,7 @@ export function createOperators(options: OperatorsOptions): Operators {
       const refreshToken = person.refreshToken ?? session.refreshToken;
       const renewed = isSame ? startSession({ ...person, refreshToken }, session) : null;
       // If this fails, the next time does it: the provider may not accept the earlier refresh token again.
-      if (isSame) await limitTokens(session.id, renewed && renewed.session).catch(onError);
+      if (isSame) await limitTokens(session.id, renewed?.session ?? null).catch(onError);
       if (renewed === null) {
         const detail = isSame ? NO_RULE : 'the provider answered for somebody else';
         onRefused({ fault: 'no_role', detail, id: session.id });

@@ -26,7 +26,7 @@ export const ADMIN_SECURITY = {
 const PROBLEMS = {
   400: 'The request is invalid; `faults` lists each fault and its place.',
   401: 'There is neither a valid token nor a valid session.',
-  403: 'The role of the caller is too low, or a session makes a change from a page of another server.',
+  403: 'The rights of the caller do not suffice: its role, or the instances that it is limited to. Or a session makes a change from a page of another server.',
   404: 'The object does not exist, or the admin API is off.',
   409: 'The change conflicts with the present state; `detail` gives the reason.',
   412: 'The object does not have the version of `if-match` any more.',
@@ -121,7 +121,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
   return [
     400,
     ...(route.isOpen && !route.body ? [] : ([401, 429] as const)),
-    ...(isChange || !includesRole('viewer', route.role) ? ([403] as const) : []),
+    ...(isChange || route.reach === 'all' || !includesRole('viewer', route.role) ? ([403] as const) : []),
     ...(route.body ? ([413, 415] as const) : []),
     ...(route.problems ?? []),
     // The answer while the admin API is off.
