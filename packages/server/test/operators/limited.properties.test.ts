@@ -84,7 +84,7 @@ function listPaths(route: AdminRoute, { objects }: Worlds): string[] {
 const QUERIES: Record<string, (worlds: Worlds) => string[]> = {
   cursor: () => [],
   limit: () => ['1'],
-  search: () => ['key of', 'client-b', 'b'],
+  search: () => ['key of', 'client-b', 'hook'],
   name: () => ['key of b', 'key of a'],
   ids: ({ objects }) => [OWNERS.flatMap((owner) => objects[owner].keys).slice(0, 90).join(',')],
   state: () => ['active', 'pending', 'waiting'],
