@@ -43,6 +43,11 @@ export function mayAs(role: Role): boolean {
   return holder === null || includesRole(holder.role, role);
 }
 
+/** True if who is signed in may use the whole proxy, not only some of the instances. */
+export function mayAll(): boolean {
+  return holder === null || holder.instances === null;
+}
+
 /** Calls `listener` after each change. Returns a function that stops this. */
 export function watchSession(listener: () => void): () => void {
   listeners.add(listener);

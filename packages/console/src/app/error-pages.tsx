@@ -35,6 +35,21 @@ export function RolePage({ needs }: { needs: Role }) {
   );
 }
 
+/** Shown to a person who is limited to some of the instances, for a page about the whole proxy. */
+export function LimitedPage() {
+  return (
+    <Stack gap="xs">
+      <Title order={1} size="h2">
+        Not with your instances
+      </Title>
+      <Text>
+        This page is about the whole proxy; you are limited to the instances{' '}
+        {readHolder()?.instances?.join(', ')}. Ask an administrator of the proxy.
+      </Text>
+    </Stack>
+  );
+}
+
 export function MissingPage() {
   return (
     <Stack gap="xs">

@@ -18,15 +18,15 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, mayAs, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
+import { checkSession, mayAll, mayAs, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
 import { hasUnsavedInput } from '../parts/unsaved-input.ts';
-import { RolePage } from './error-pages.tsx';
+import { LimitedPage, RolePage } from './error-pages.tsx';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
-import { findNeededRole, PAGES } from './pages.ts';
+import { findNeededRole, isAboutAll, PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
 
@@ -66,6 +66,7 @@ export function Frame() {
 function Page() {
   const { pathname } = useLocation();
   const role = findNeededRole(pathname);
+  if (isAboutAll(pathname) && !mayAll()) return <LimitedPage />;
   return mayAs(role) ? <Outlet /> : <RolePage needs={role} />;
 }
 
@@ -151,13 +152,16 @@ function Shell({ children }: { children: ReactNode }) {
 function Holder() {
   const holder = readHolder();
   if (holder?.actor.type !== 'person') return null;
-  const { actor, role } = holder;
+  const { actor, role, instances, other_roles: others } = holder;
+  const limits = instances === null ? '' : `, instances ${instances.join(', ')}`;
+  const further =
+    others.length === 0 ? '' : `. Further rules give ${others.join(', ')}; the first rule decides.`;
   return (
-    <Tooltip label={`${actor.id}: ${role}`}>
+    <Tooltip label={`${actor.id}: ${role}${limits}${further}`} multiline maw={420}>
       <Text size="sm" truncate maw={{ base: 72, sm: 260 }}>
         {actor.name}
         <Text span c="dimmed" visibleFrom="sm">
-          {` · ${role}`}
+          {` · ${role}${limits}`}
         </Text>
       </Text>
     </Tooltip>

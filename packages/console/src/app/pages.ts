@@ -21,6 +21,13 @@ const ROLES: readonly { path: string; role: Role }[] = [
   { path: '/subscriptions/new', role: 'operator' },
 ];
 
+/** Pages about the whole proxy, which are not for who is limited to some of the instances. */
+const WHOLE: readonly string[] = ['/keys/denied-subjects'];
+
+export function isAboutAll(path: string): boolean {
+  return WHOLE.includes(path);
+}
+
 /** The role that the page at this path needs; `viewer` is enough for most. */
 export function findNeededRole(path: string): Role {
   return ROLES.find((page) => page.path === path)?.role ?? 'viewer';

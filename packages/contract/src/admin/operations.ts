@@ -49,7 +49,7 @@ import {
 import type { Role } from './roles.ts';
 import { pageQuery } from './schema-names.ts';
 import { statisticsQuery, statisticsView } from './statistics.ts';
-import { attentionView, sandboxView, statusView } from './status.ts';
+import { applyInput, attentionView, sandboxView, statusView } from './status.ts';
 import {
   deliveryPage,
   deliveryQuery,
@@ -467,6 +467,16 @@ export const OPERATIONS = {
     summary: 'Revokes a personal token for ever. Every replica refuses it at once.',
     answer: { status: 200, schema: tokenView },
     problems: [404],
+  },
+  /** The command `apply` makes its changes by other operations, after this one. */
+  beginApply: {
+    method: 'POST',
+    path: '/apply',
+    role: 'admin',
+    reach: 'all',
+    summary: 'Records that a configuration file is applied. Changes nothing else.',
+    body: applyInput,
+    answer: { status: 204 },
   },
   resealVault: {
     method: 'POST',

@@ -94,6 +94,13 @@ export const loginInput = named(
     ),
 );
 
+export const applyInput = named(
+  'Apply',
+  z.strictObject({
+    changes: z.int().min(1).describe('Number of objects that the file creates or changes.'),
+  }),
+);
+
 export const sessionView = named(
   'Session',
   z.object({

@@ -86,7 +86,7 @@ export interface AdminDeps {
   explainReceiver: (origin: string) => string | null;
   /** Names of the identity providers whose tokens are accepted (`auth.issuers`). */
   issuers: readonly string[];
-  audit: Pick<Audit, 'prepareAdminAction' | 'search' | 'find' | 'export' | 'verify'>;
+  audit: Pick<Audit, 'prepareAdminAction' | 'recordAdminAction' | 'search' | 'find' | 'export' | 'verify'>;
   statistics: Pick<Statistics, 'query' | 'listCalled'>;
   /** Client keys that end soon, or have ended within a day. `isCut`: true if there are more of them. */
   readEndingKeys: () => Promise<{ due: readonly ExpiryNotice[]; isCut: boolean }>;

@@ -3,7 +3,7 @@
  * neither how an administrator authenticates nor how answers are sent.
  */
 
-import type { MethodView, SandboxView, StatisticsFilters } from '@erp-proxy/contract';
+import { type MethodView, nameActor, type SandboxView, type StatisticsFilters } from '@erp-proxy/contract';
 import { classifyAction, isReadOnlyMethod } from '@erp-proxy/odoo';
 import { listSignatures, type Signature } from '@erp-proxy/odoo/signatures';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
@@ -43,6 +43,15 @@ export function createAdmin(all: AdminDeps, actor: Actor): Admin {
       if (record === null) throw createAdminError(404, `The audit has no record ${seq}, or has removed it.`);
       return record;
     },
+    beginApply: ({ changes }) =>
+      audit.recordAdminAction({
+        actor: nameActor(actor),
+        address: actor.address,
+        requestId: actor.requestId,
+        action: 'apply.begin',
+        target: 'proxy',
+        changes: { changes: { from: null, to: changes } },
+      }),
     verifyAudit: ({ head }) => audit.verify(head),
     getStatus: deps.status,
     listMethods: async () => ({ methods: describeMethods() }),

@@ -350,6 +350,7 @@ function limitAudit({ audit, numbersKey }: AdminDeps, reach: Reach): AdminDeps['
   };
   return {
     prepareAdminAction: audit.prepareAdminAction,
+    recordAdminAction: audit.recordAdminAction,
     search: (query) => audit.search(query, scope),
     find: (seq) => audit.find(seq, scope),
     export: (query) => audit.export(query, scope),

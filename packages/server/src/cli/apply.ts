@@ -65,6 +65,8 @@ export const applyCommand: Command = {
             `${target}: its stored policy is ${replacesUnreadable}; the policy of the file and nothing of the stored one will replace it.\n`,
           );
         }
+        const changed = steps.filter(({ kind }) => kind !== 'keep').length;
+        if (changed > 0 && !input.isSet('dry-run')) await admin.beginApply({ changes: changed });
         const progress = input.isSet('dry-run')
           ? describeDryRun(steps)
           : await carryOut(admin, steps, secrets, (created) => {

@@ -53,6 +53,7 @@ const COLUMNS: readonly Column<KeyView>[] = [
   { heading: 'STATE', show: ({ state }) => state },
   { heading: 'POLICY', show: ({ policy }) => describePolicy(policy) },
   { heading: 'CREATED', show: ({ created_at }) => created_at },
+  { heading: 'BY', show: ({ created_by }) => created_by?.name ?? null },
   { heading: 'LAST USED', show: ({ last_used_at }) => last_used_at },
   { heading: 'EXPIRES', show: ({ expires_at }) => expires_at },
   { heading: 'NAME', show: ({ name }) => name },

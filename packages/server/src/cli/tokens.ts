@@ -10,6 +10,7 @@ const COLUMNS: readonly Column<TokenView>[] = [
   { heading: 'ID', show: ({ id }) => id },
   { heading: 'STATE', show: ({ state }) => state },
   { heading: 'ROLE', show: ({ role }) => role },
+  { heading: 'INSTANCES', show: ({ instances }) => instances?.join(' ') ?? null },
   { heading: 'CREATED', show: ({ created_at }) => created_at },
   { heading: 'BY', show: ({ created_by }) => created_by?.name ?? null },
   { heading: 'LAST USED', show: ({ last_used_at }) => last_used_at },
@@ -24,6 +25,11 @@ export const tokensCommands: readonly Command[] = [
     options: {
       name: { value: 'text', description: 'Who or what will use it; the audit shows this name.' },
       role: { choices: ROLES, description: 'What it may do. See docs/operators.md.' },
+      instances: {
+        value: 'patterns',
+        description:
+          'Names of the instances that it is limited to, separated by commas; * stands for any text. Default: all that you may use.',
+      },
       'expires-in': {
         value: 'time',
         description: 'Time until it expires, such as 12h or 90d. Default: never.',
@@ -37,12 +43,13 @@ export const tokensCommands: readonly Command[] = [
       if (name === undefined || role === undefined) {
         throw new CommandError('Give --name and --role. See erp-proxy tokens create --help.');
       }
+      const instances = option('instances')?.split(',');
       const expiresIn = option('expires-in');
       const expires = expiresIn === undefined ? {} : { expires_at: readExpiry('expires-in', expiresIn) };
       return useAdmin(
         input,
         async (admin) => {
-          const created = await admin.createToken({ name, role, ...expires });
+          const created = await admin.createToken({ name, role, ...(instances && { instances }), ...expires });
           printResult(input, created, `${created.token}\n`);
           if (!input.isSet('json')) {
             input.complain(

@@ -71,6 +71,8 @@ test('the session shows who the caller is, with which role', async () => {
   expect((await get('/session', { token: tokens.operator })).json).toEqual({
     actor: { type: 'token', id, name: 'operator' },
     role: 'operator',
+    instances: null,
+    other_roles: [],
     expires_at: null,
   });
 });

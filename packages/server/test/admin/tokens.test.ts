@@ -25,6 +25,7 @@ test('a token is shown once, and the store has no text of it', async () => {
     id: token.slice(4, 16),
     name: 'Ada',
     role: 'approver',
+    instances: null,
     state: 'active',
     created_at: new Date(clock.now).toISOString(),
     created_by: TOKEN_ACTOR,
@@ -56,7 +57,7 @@ test('what is done with a token has its id and name in the audit', async () => {
   const found = (await get(`/audit?actor=${id}`)).json.items;
   expect(found.map(({ action }: Json) => action).toSorted()).toEqual(['key.create', 'login.token']);
   const { body } = await get(`/audit/export?actor=${id}&action=key.create&format=csv`);
-  expect(body.toString()).toMatch(new RegExp(`,key\\.create,.*,${id},.*,token,Ada\r\n$`, 's'));
+  expect(body.toString()).toMatch(new RegExp(`,key\\.create,.*,${id},.*,token,Ada,\r\n$`, 's'));
 });
 
 test('a token ends at its time, and once it is revoked', async () => {
@@ -141,7 +142,8 @@ test.each([
   [{ name: 'Ada', role: 'owner' }, 'role'],
   [{ name: 'Ada', role: 'viewer', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
   [{ name: 'Ada', role: 'viewer', expires_at: 'tomorrow' }, 'expires_at'],
-  [{ name: 'Ada', role: 'viewer', instances: ['prod'] }, 'instances'],
+  [{ name: 'Ada', role: 'viewer', instances: [] }, 'instances'],
+  [{ name: 'Ada', role: 'viewer', instances: ['pr od'] }, 'instances'],
 ])('refuses %j', async (input, path) => {
   const { post } = await start();
   const { status, json } = await post('/tokens', input);

@@ -177,6 +177,7 @@ const BODIES: Record<string, (worlds: Worlds) => object[]> = {
   rotateSecret: () => [{ overlap_seconds: 60 }],
   replayDeliveries: () => [{ since: new Date(NOW).toISOString() }, { delivery: 'msg_x' }],
   denySubject: () => [{ id: 'corp/ada' }],
+  beginApply: () => [{ changes: 1 }],
   createToken: () => [
     { name: 'new', role: 'viewer' },
     { name: 'new', role: 'viewer', instances: null },

@@ -22,6 +22,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { Section } from '../../parts/section.tsx';
 import { showJson } from '../../parts/show-json.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
+import { MadeBy } from '../../parts/made-by.tsx';
 import { Time } from '../../parts/time.tsx';
 import { describeCall, describeMore, describePart, describeRecord } from './describe-call.ts';
 import { approvalRoute } from './route.ts';
@@ -154,6 +155,7 @@ function listFacts(approval: ApprovalView) {
     action,
     rule,
     created_at,
+    asked_by,
     expires_at,
     state,
   } = approval;
@@ -165,7 +167,7 @@ function listFacts(approval: ApprovalView) {
   return [
     ['Client key', <NamedKeyLink key="key" id={key_id} />],
     ['From', data('address', address)],
-    ['Asked', <Time key="asked" at={created_at} />],
+    ['Asked', <MadeBy key="asked" at={created_at} by={asked_by} />],
     [state === 'pending' ? 'Time to decide ends' : 'Its time ends', <Time key="ends" at={expires_at} />],
     ['Method', data('method', `${model} ${action}`)],
     [

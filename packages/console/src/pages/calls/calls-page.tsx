@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { locate } from '../../api/send.ts';
+import { mayAll } from '../../api/session.ts';
 import { AsCode } from '../../parts/as-code.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -45,7 +46,7 @@ export function CallsPage() {
           command={printAuditCommand('list', search)}
         />
         <ExportMenu search={search} />
-        <VerifyButton />
+        {mayAll() && <VerifyButton />}
         <Button
           size="xs"
           variant={isLive ? 'filled' : 'default'}
@@ -96,7 +97,7 @@ function FoundCalls({ search, cursor, selected, onSelect, onTurn }: FoundCallsPr
           rows={data?.items ?? []}
           isLoading={data === undefined}
           empty={<Nothing search={search} cursor={cursor} hasMore={next !== null} />}
-          freshAfter={null}
+          freshCount={0}
           selected={selected}
           onSelect={onSelect}
         />

@@ -15,15 +15,15 @@ interface CallsTableProps {
   rows: readonly AuditView[];
   isLoading: boolean;
   empty: ReactNode;
-  /** Rows with a greater number have just arrived. */
-  freshAfter: number | null;
+  /** The number of rows, from the first on, that have just arrived. */
+  freshCount: number;
   selected: number | undefined;
   onSelect: (seq: number) => void;
 }
 
 const COLUMNS = ['Time', 'By', 'Target', 'Call', 'Outcome', 'Took'];
 
-export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSelect }: CallsTableProps) {
+export function CallsTable({ rows, isLoading, empty, freshCount, selected, onSelect }: CallsTableProps) {
   const names = useKeyNames(rows.map((record) => (record.kind === 'call' ? record.key_id : null)));
   return (
     <ListTable
@@ -33,12 +33,12 @@ export function CallsTable({ rows, isLoading, empty, freshAfter, selected, onSel
       isEmpty={rows.length === 0}
       empty={empty}
     >
-      {rows.map((record) => (
+      {rows.map((record, index) => (
         <Row
           key={record.seq}
           record={record}
           keyName={findKeyName(record, names)}
-          isFresh={freshAfter !== null && record.seq > freshAfter}
+          isFresh={index < freshCount}
           isSelected={record.seq === selected}
           onSelect={onSelect}
         />

@@ -28,7 +28,7 @@ export async function followAudit(
   query: AuditQuery,
   before: Followed | undefined,
 ): Promise<Followed> {
-  const newestSeq = before?.rows[0]?.seq ?? 0;
+  const newestBefore = before?.rows[0]?.seq;
   const window =
     before === undefined
       ? {}
@@ -44,12 +44,22 @@ export async function followAudit(
       ...(next === null ? {} : { cursor: next }),
     });
     if (readAt === 0) readAt = answeredAt;
-    rows.push(...page.items.filter(({ seq }) => seq > newestSeq));
+    const added = countNewer(page.items, newestBefore);
+    rows.push(...page.items.slice(0, added));
     next = page.next;
-    const isKnown = page.items.some(({ seq }) => seq <= newestSeq);
+    const isKnown = added < page.items.length;
     if (next === null || isKnown || before === undefined || rows.length >= ROWS_MAX) break;
   }
   return { rows: [...rows, ...(before?.rows ?? [])].slice(0, ROWS_MAX), readAt };
+}
+
+/**
+ * The number of records before the one with this number, which are newer. Numbers are not compared: those that an
+ * operator sees who is limited to some of the instances have no order.
+ */
+export function countNewer(rows: readonly AuditView[], seq: number | undefined): number {
+  const found = rows.findIndex((row) => row.seq === seq);
+  return found === -1 ? rows.length : found;
 }
 
 function latest(one: string | undefined, other: string): string {

@@ -6,7 +6,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import type { AuditSearch } from './audit-filters.ts';
 import { CallsTable } from './calls-table.tsx';
-import { ROWS_MAX } from './follow-audit.ts';
+import { countNewer, ROWS_MAX } from './follow-audit.ts';
 import { readNewestAudit } from './read-audit.ts';
 
 interface LiveCallsProps {
@@ -17,8 +17,8 @@ interface LiveCallsProps {
 
 interface Shown {
   rows: readonly AuditView[];
-  /** The newest record number before these rows were shown: later ones are marked as new. */
-  freshAfter: number | null;
+  /** The number of rows that were not shown before: they are marked as new. */
+  freshCount: number;
 }
 
 const NONE: readonly AuditView[] = [];
@@ -28,11 +28,10 @@ export function LiveCalls({ search, selected, onSelect }: LiveCallsProps) {
   const isHeld = useHeld(table) || selected !== undefined;
   const { data, error } = useQuery(readNewestAudit(search));
   const newest = data?.rows ?? NONE;
-  const [shown, setShown] = useState<Shown>({ rows: NONE, freshAfter: null });
-  const show = () => setShown({ rows: newest, freshAfter: shown.rows[0]?.seq ?? null });
+  const [shown, setShown] = useState<Shown>({ rows: NONE, freshCount: 0 });
+  const waiting = countNewer(newest, shown.rows[0]?.seq);
+  const show = () => setShown({ rows: newest, freshCount: shown.rows.length === 0 ? 0 : waiting });
   if (!isHeld && newest !== shown.rows) show();
-  const lastSeq = shown.rows[0]?.seq ?? 0;
-  const waiting = newest.filter(({ seq }) => seq > lastSeq).length;
 
   return (
     <>
@@ -55,7 +54,7 @@ export function LiveCalls({ search, selected, onSelect }: LiveCallsProps) {
           rows={shown.rows}
           isLoading={data === undefined && error === null}
           empty="Nothing matches yet. New records appear here."
-          freshAfter={shown.freshAfter}
+          freshCount={shown.freshCount}
           selected={selected}
           onSelect={onSelect}
         />

@@ -16,6 +16,7 @@ import {
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { ProblemError } from '../../api/send.ts';
+import { mayAll } from '../../api/session.ts';
 import { findFault } from '../../parts/find-fault.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { TimeInput } from '../../parts/time-input.tsx';
@@ -113,6 +114,8 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
         description="Without this, the proxy calls only public addresses over https. It applies to this instance only."
         checked={draft.allow_private === true}
         onChange={({ currentTarget }) => onChange({ allow_private: currentTarget.checked })}
+        // The network of the proxy is not that of some of the instances.
+        disabled={!mayAll() && draft.allow_private !== true}
         error={findFault(error, 'allow_private')}
       />
       <div>

@@ -18,6 +18,7 @@ import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { SaveProblem } from '../../parts/save-problem.tsx';
 import { Section } from '../../parts/section.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
+import { MadeBy } from '../../parts/made-by.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Usage } from '../../parts/usage.tsx';
 import { useEdited } from '../../parts/use-edited.ts';
@@ -55,7 +56,7 @@ function listFacts(key: KeyView) {
     ['Policy', describePolicy(key.policy)],
     ['Last used', <Time key="used" at={key.last_used_at} />],
     ['Ends', <Time key="ends" at={key.expires_at} />],
-    ['Created', <Time key="created" at={key.created_at} />],
+    ['Created', <MadeBy key="created" at={key.created_at} by={key.created_by} />],
     ...(key.revoked_at === null ? [] : [['Revoked', <Time key="revoked" at={key.revoked_at} />] as const]),
     [
       'Id',

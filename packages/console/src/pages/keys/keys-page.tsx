@@ -55,7 +55,7 @@ export function KeysPage() {
       </Group>
       <PagedList
         label="Keys"
-        columns={['Name', 'State', 'Policy', 'Last used', 'Ends', 'Id']}
+        columns={['Name', 'State', 'Policy', 'Last used', 'Ends', 'Made by', 'Id']}
         list={list}
         empty={
           isFiltered
@@ -91,6 +91,9 @@ export function KeysPage() {
             </Table.Td>
             <Table.Td>
               <Time at={key.expires_at} />
+            </Table.Td>
+            <Table.Td style={{ overflowWrap: 'anywhere' }} {...(key.created_by && { title: key.created_by.id })}>
+              {key.created_by?.name ?? '–'}
             </Table.Td>
             <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>
               {key.id}

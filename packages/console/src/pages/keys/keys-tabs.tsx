@@ -1,5 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
+import { mayAll } from '../../api/session.ts';
 
 /** Tabs that switch between keys and denied subjects. */
 export function KeysTabs({ value }: { value: 'keys' | 'subjects' }) {
@@ -12,7 +13,7 @@ export function KeysTabs({ value }: { value: 'keys' | 'subjects' }) {
     >
       <Tabs.List aria-label="Credentials">
         <Tabs.Tab value="keys">Client keys</Tabs.Tab>
-        <Tabs.Tab value="subjects">Denied subjects</Tabs.Tab>
+        {mayAll() && <Tabs.Tab value="subjects">Denied subjects</Tabs.Tab>}
       </Tabs.List>
     </Tabs>
   );

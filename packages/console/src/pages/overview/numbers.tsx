@@ -14,8 +14,12 @@ export function Numbers({ isPaused }: { isPaused: boolean }) {
     <section aria-label="Now">
       <ProblemAlert error={error} />
       <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="md">
-        <Tile label="In flight" hint="in this process" value={data && String(data.now.in_flight)} />
-        <Tile label="Queued" hint="waiting for Odoo" value={data && String(data.now.queued)} />
+        {data?.now !== null && (
+          <>
+            <Tile label="In flight" hint="in this process" value={data && String(data.now.in_flight)} />
+            <Tile label="Queued" hint="waiting for Odoo" value={data && String(data.now.queued)} />
+          </>
+        )}
         <Tile
           label="Calls per minute"
           hint="over five minutes"

@@ -62,12 +62,12 @@ function ProxyState({
           <StateBadge state={state} />
         </Group>
       ))}
-      {audit.waiting > 0 && (
+      {audit !== null && audit.waiting > 0 && (
         <Text size="xs" c="dimmed">
           {audit.waiting} records wait for the store
         </Text>
       )}
-      {audit.lost > 0 && <Badge color="red">{audit.lost} records lost</Badge>}
+      {audit !== null && audit.lost > 0 && <Badge color="red">{audit.lost} records lost</Badge>}
     </Group>
   );
 }

@@ -15,6 +15,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { readAdmin } from '../../api/queries.ts';
+import { mayAll } from '../../api/session.ts';
 import type { CallForm } from './call-form.ts';
 import type { ChangeForm } from './use-call-form.ts';
 
@@ -29,8 +30,10 @@ export function ServerFields({ form, onChange, apiKey, onApiKeyChange }: ServerF
   const [isAddress, setAddress] = useState(form.instance === '' && form.url !== '');
   return (
     <Stack gap="xs">
+      {/* Who is limited to some of the instances may send no credentials of their own. */}
       <SegmentedControl
         size="xs"
+        disabled={!mayAll()}
         aria-label="Kind of server"
         data={[
           { value: 'stored', label: 'Stored instance' },

@@ -7,6 +7,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { NamedKeyLink } from '../../parts/key-link.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { Section } from '../../parts/section.tsx';
+import { MadeBy } from '../../parts/made-by.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function SubscriptionOverview({ current }: { current: SubscriptionView }) {
@@ -96,7 +97,7 @@ function listReading(current: SubscriptionView): (readonly [string, ReactNode])[
   ];
 }
 
-function listSending({ url, payload, receiver, secrets, created_at, updated_at, version }: SubscriptionView) {
+function listSending({ url, payload, receiver, secrets, created_at, created_by, updated_at, version }: SubscriptionView) {
   return [
     [
       'Receiver',
@@ -132,7 +133,7 @@ function listSending({ url, payload, receiver, secrets, created_at, updated_at, 
         ))}
       </List>,
     ],
-    ['Created', <Time key="created" at={created_at} />],
+    ['Created', <MadeBy key="created" at={created_at} by={created_by} />],
     ['Changed', <Time key="changed" at={updated_at} />],
     ['Version', String(version)],
   ] as const;

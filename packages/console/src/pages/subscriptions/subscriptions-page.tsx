@@ -57,7 +57,7 @@ export function SubscriptionsPage() {
       </Group>
       <PagedList
         label="Subscriptions"
-        columns={['Name', 'State', 'Reads', 'Receiver', 'Last read', 'Last taken', 'Failures']}
+        columns={['Name', 'State', 'Reads', 'Receiver', 'Last read', 'Last taken', 'Failures', 'Made by']}
         list={list}
         empty={
           isFiltered
@@ -73,7 +73,7 @@ export function SubscriptionsPage() {
 }
 
 function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
-  const { name, state, url, read_at, problem, receiver } = subscription;
+  const { name, state, url, read_at, problem, receiver, created_by } = subscription;
   return (
     <Table.Tr>
       <Table.Td miw={130}>
@@ -107,6 +107,9 @@ function SubscriptionRow({ subscription }: { subscription: SubscriptionView }) {
         ) : (
           `${receiver.failures} in a row`
         )}
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }} {...(created_by && { title: created_by.id })}>
+        {created_by?.name ?? '–'}
       </Table.Td>
     </Table.Tr>
   );
