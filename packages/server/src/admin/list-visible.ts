@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPauses } from '@erp-proxy/async/tasks';
 
-const PAGE_ROWS = 100;
+const PAGE_ROWS = 250;
 /** Characters of rows that are checked without a pause. */
 const SLICE_LENGTH = 128 * 1024;
 

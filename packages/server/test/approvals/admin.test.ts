@@ -45,6 +45,7 @@ test('an administrator sees the whole call but no credentials, and approves it; 
     id,
     state: 'pending',
     key_id: keyId,
+    asked_by: null,
     address: '127.0.0.1',
     instance: null,
     upstream: upstream.url,
