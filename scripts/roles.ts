@@ -3,9 +3,9 @@ import { includesRole, ROLES } from '@erp-proxy/contract';
 import { ADMIN_ROUTES } from '../packages/server/src/http/admin/table.ts';
 
 export function renderRoles(): string {
-  const rows = ADMIN_ROUTES.filter(({ isOpen }) => !isOpen).map(({ method, path, role, summary }) => {
+  const rows = ADMIN_ROUTES.filter(({ isOpen }) => !isOpen).map(({ method, path, role, reach, summary }) => {
     const marks = ROLES.map((held) => (includesRole(held, role) ? 'yes' : ''));
-    return `| \`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\` | ${marks.join(' | ')} | ${summary} |`;
+    return `| \`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\` | ${marks.join(' | ')} | ${reach === 'all' ? '' : 'yes'} | ${summary} |`;
   });
   return `<!-- Generated from packages/contract/src/admin/operations.ts by "npm run docs": change it there. -->
 
@@ -15,8 +15,11 @@ Which role may use which route of the [admin API](admin-api.md). [operators.md](
 how to get one. \`admin.token\`, and sessions that were started with it or with a link, have the role \`admin\`. Signing
 in and out needs no role.
 
-| route | ${ROLES.join(' | ')} | purpose |
-|---|${ROLES.map(() => '---|').join('')}---|
+Who is [limited to some of the instances](operators.md#limited-to-instances) may use the routes with a yes below
+\`limited\`, for these instances. The others reach the whole proxy.
+
+| route | ${ROLES.join(' | ')} | limited | purpose |
+|---|${ROLES.map(() => '---|').join('')}---|---|
 ${rows.join('\n')}
 `;
 }

@@ -18,7 +18,15 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ROOT } from '../api/root.ts';
-import { checkSession, mayAll, mayAs, readHolder, readSession, signOut, watchSession } from '../api/session.ts';
+import {
+  checkSession,
+  mayAll,
+  mayAs,
+  readHolder,
+  readSession,
+  signOut,
+  watchSession,
+} from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';

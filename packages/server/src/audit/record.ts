@@ -67,7 +67,7 @@ export function printAdminAction(
     actor: cleanActor(actor),
     address,
     action,
-    target: cleanName(target),
+    target: cleanName(target, ID_LENGTH_MAX),
     ...(instances ? { instances: [...instances] } : null),
     changes,
   };
@@ -76,7 +76,7 @@ export function printAdminAction(
 
 /** Copies these members only: the given actor can have others. */
 function cleanActor({ type, id, name }: ActorView): ActorView {
-  return { type, id: cleanName(id), name: cleanName(name) };
+  return { type, id: cleanName(id, ID_LENGTH_MAX), name: cleanName(name) };
 }
 
 /** A request that was refused before its call was read is recorded as a call without server and method. */
@@ -165,15 +165,17 @@ function roundToTenth(ms: number): number {
 /** Control and format characters (including direction marks), line and paragraph separators, lone surrogates. */
 const STRANGE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const LENGTH_MAX = 256;
+/** Enough for `subject `, the name of a provider and a subject of 255 characters: a cut id could be that of another. */
+const ID_LENGTH_MAX = 320;
 
 /**
  * Cleans names that callers choose, for records: replaces characters that control a terminal or reverse the direction
  * of text, and cuts long names.
  */
-export function cleanName(name: string): string;
+export function cleanName(name: string, lengthMax?: number): string;
 export function cleanName(name: string | null): string | null;
-export function cleanName(name: string | null): string | null {
+export function cleanName(name: string | null, lengthMax = LENGTH_MAX): string | null {
   if (name === null) return null;
-  const start = name.length > LENGTH_MAX ? `${cutText(name, LENGTH_MAX - 1)}…` : name;
+  const start = name.length > lengthMax ? `${cutText(name, lengthMax - 1)}…` : name;
   return start.replace(STRANGE, '\ufffd');
 }

@@ -49,7 +49,12 @@ export const tokensCommands: readonly Command[] = [
       return useAdmin(
         input,
         async (admin) => {
-          const created = await admin.createToken({ name, role, ...(instances && { instances }), ...expires });
+          const created = await admin.createToken({
+            name,
+            role,
+            ...(instances && { instances }),
+            ...expires,
+          });
           printResult(input, created, `${created.token}\n`);
           if (!input.isSet('json')) {
             input.complain(

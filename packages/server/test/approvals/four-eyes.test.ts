@@ -14,7 +14,13 @@ async function start(settings: Record<string, string> = { 'approvals.fourEyes': 
     settings: { ...SETTINGS, ...describeOperators(provider), ...settings },
   });
   const { proxy, post } = admin;
-  await post('/instances', { name: 'prod', url: upstream.url, db: 'prod', user_id: 2, api_key: 'odoo-secret-1' });
+  await post('/instances', {
+    name: 'prod',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'odoo-secret-1',
+  });
   const policy = {
     instances: ['prod'],
     models: { '*': ['read', 'unlink'] },

@@ -63,7 +63,8 @@ const ABSENT = 'absent1';
 
 /** What each variable of a path can be: objects of all owners, and absent ones. */
 function listPaths(route: AdminRoute, { objects }: Worlds): string[] {
-  const of = (kind: keyof Worlds['objects']['a']) => OWNERS.flatMap((owner) => objects[owner][kind].slice(0, 2));
+  const of = (kind: keyof Worlds['objects']['a']) =>
+    OWNERS.flatMap((owner) => objects[owner][kind].slice(0, 2));
   const values: Record<string, string[]> = {
     '/keys': of('keys'),
     '/approvals': of('approvals'),
@@ -86,7 +87,11 @@ const QUERIES: Record<string, (worlds: Worlds) => string[]> = {
   limit: () => ['1'],
   search: () => ['key of', 'client-b', 'hook'],
   name: () => ['key of b', 'key of a'],
-  ids: ({ objects }) => [OWNERS.flatMap((owner) => objects[owner].keys).slice(0, 90).join(',')],
+  ids: ({ objects }) => [
+    OWNERS.flatMap((owner) => objects[owner].keys)
+      .slice(0, 90)
+      .join(','),
+  ],
   state: () => ['active', 'pending', 'waiting'],
   by: () => ['instance', 'key', 'model'],
   step: () => ['minute', 'hour'],
@@ -135,7 +140,8 @@ const OWN_LOGIN = { url: 'http://127.0.0.1:1', db: 'x', user_id: 2, api_key: 'k'
 
 /** Bodies of the routes that need one. A new route needs bodies. */
 const BODIES: Record<string, (worlds: Worlds) => object[]> = {
-  createKey: () => [...POLICIES.a, ...POLICIES.b, ...POLICIES.nobody].map((policy) => ({ name: 'new', policy })),
+  createKey: () =>
+    [...POLICIES.a, ...POLICIES.b, ...POLICIES.nobody].map((policy) => ({ name: 'new', policy })),
   updateKey: () => [
     { name: 'renamed' },
     ...[...POLICIES.b, ...POLICIES.nobody].map((policy) => ({ policy })),
@@ -240,7 +246,10 @@ test('an operator of one customer sees and changes what a proxy has that knows n
           for (const path of LISTS(worlds)) await walk(worlds, path, token);
         };
         await read();
-        for (const question of listQuestions(routes.filter((route) => !isRead(route)), worlds)) {
+        for (const question of listQuestions(
+          routes.filter((route) => !isRead(route)),
+          worlds,
+        )) {
           // What is made at one moment has a random order.
           worlds.clock.now += 1000;
           await ask(question);

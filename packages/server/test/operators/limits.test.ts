@@ -89,7 +89,9 @@ test('when the rule of a person changes, the session and the tokens of the perso
   const mixed = await make('mixed', { role: 'viewer', instances: ['client-a-prod', 'client-b-prod'] });
   const foreign = await make('foreign', { instances: ['client-b-prod'] });
   const session = async ({ token }: { token: string }) => {
-    const answer = await send(`${proxy.url}/admin/v1/session`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await send(`${proxy.url}/admin/v1/session`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     const { role, instances } = JSON.parse(answer.body.toString());
     return answer.status === 200 ? { role, instances } : answer.status;
   };
@@ -141,7 +143,14 @@ test('the playground of a limited operator knows no foreign instance, and takes 
   await post(`/keys/${global.id}/revoke`);
   const { token } = (await post('/tokens', { name: 'a', role: 'operator', instances: ['client-a'] })).json;
   const execute = async (instance: unknown, more: object = {}) => {
-    const call = { id: 1, action: 'read', model_id: 'res.partner', params: [[1]], keyword: {}, erp_instance: instance };
+    const call = {
+      id: 1,
+      action: 'read',
+      model_id: 'res.partner',
+      params: [[1]],
+      keyword: {},
+      erp_instance: instance,
+    };
     const { status, body } = await send(`${proxy.url}/admin/v1/execute`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -172,7 +181,9 @@ test('a limited operator opens no way into the network of the proxy', async () =
   const { token } = (await post('/tokens', { name: 'a', role: 'operator', instances: ['client-a-*'] })).json;
   const faults = [{ path: 'allow_private', message: expect.stringContaining('opens the network') }];
   const isPrivate = { ...server, allow_private: true };
-  expect((await post('/instances', { ...isPrivate, name: 'client-a-new' }, { token })).json.faults).toEqual(faults);
+  expect((await post('/instances', { ...isPrivate, name: 'client-a-new' }, { token })).json.faults).toEqual(
+    faults,
+  );
   expect((await post('/instances/check', isPrivate, { token })).json.faults).toEqual(faults);
   const moved = { url: 'http://10.0.0.2', api_key: 'odoo-secret-1' };
   expect((await patch('/instances/client-a-old', moved, { token })).json.faults).toEqual(faults);
@@ -214,7 +225,8 @@ test('only operators see the whole address of a webhook, and nobody finds it by 
 
 test('a file is applied by who may change the whole proxy, and that is in the audit', async () => {
   const { post, listAdminActions } = await startAdmin();
-  const make = async (more: object) => (await post('/tokens', { name: 'x', role: 'admin', ...more })).json.token;
+  const make = async (more: object) =>
+    (await post('/tokens', { name: 'x', role: 'admin', ...more })).json.token;
   const begin = async (token: string) => (await post('/apply', { changes: 2 }, { token })).status;
   expect(await begin(await make({ role: 'operator' }))).toBe(403);
   expect(await begin(await make({ instances: ['client-a'] }))).toBe(403);
@@ -261,7 +273,10 @@ test('a question about a foreign object asks the store what one about an absent 
     const ask = async (name: string) => {
       asked.length = 0;
       const body = bodies[id];
-      const { status } = await whole.ask(method, path.replace(/:\w+/, name), { token, ...(body && { body }) });
+      const { status } = await whole.ask(method, path.replace(/:\w+/, name), {
+        token,
+        ...(body && { body }),
+      });
       return { status, asked: [...asked] };
     };
     // The first request of an address is recorded.

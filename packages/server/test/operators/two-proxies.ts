@@ -79,7 +79,10 @@ export async function startTwoProxies() {
 
     async addInstance(owner: Owner, name: string): Promise<void> {
       const input = { name, url: CLOSED, db: name, user_id: 2, api_key: 'odoo-secret-1' };
-      await whole.post('/instances', { ...input, key_expires_at: new Date(clock.now + 86_400_000).toISOString() });
+      await whole.post('/instances', {
+        ...input,
+        key_expires_at: new Date(clock.now + 86_400_000).toISOString(),
+      });
       const stored = await whole.proxy.app.store.instances.findByName(name);
       if (owner === 'a') await part.proxy.app.store.instances.insert(stored!);
       objects[owner].instances.push(name);
@@ -168,7 +171,16 @@ export async function startTwoProxies() {
         const { statistics } = proxy.app.store;
         for (const step of ['minute', 'hour'] as const) {
           const cells = new Cells();
-          cells.add({ instance, client: keyId, model, action: 'read', outcome, sharedFrom: null, totalMs: 5, upstreamMs: 3 });
+          cells.add({
+            instance,
+            client: keyId,
+            model,
+            action: 'read',
+            outcome,
+            sharedFrom: null,
+            totalMs: 5,
+            upstreamMs: 3,
+          });
           const startsAt = clock.now - (clock.now % STEPS[step]);
           const body = printPeriod({ step, startsAt, cells, most: { inFlight: 3, queued: 1 } });
           await statistics.put([{ step, startsAt, process: `p${model}${keyId}`, body }]);
@@ -199,12 +211,18 @@ export interface Question extends AskOptions {
 
 /** Asks one proxy, and returns what an answer tells, without what is random or measured. */
 export async function tell(world: World, { method, path, ...given }: Question, random: Map<string, string>) {
-  const { status, headers, body, json } = await (path === '/execute' ? execute : world.ask)(method, path, given);
+  const { status, headers, body, json } = await (path === '/execute' ? execute : world.ask)(
+    method,
+    path,
+    given,
+  );
   learnRandom(json, random);
   const print = (text: string | undefined) => {
     let shown = text ?? '';
     for (const [found, name] of random) shown = shown.replaceAll(found, name);
-    return shown.replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>').replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>');
+    return shown
+      .replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>')
+      .replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>');
   };
   const { etag, location, allow } = headers;
   const retryAfter = headers['retry-after'];

@@ -92,7 +92,10 @@ export function KeysPage() {
             <Table.Td>
               <Time at={key.expires_at} />
             </Table.Td>
-            <Table.Td style={{ overflowWrap: 'anywhere' }} {...(key.created_by && { title: key.created_by.id })}>
+            <Table.Td
+              style={{ overflowWrap: 'anywhere' }}
+              {...(key.created_by && { title: key.created_by.id })}
+            >
               {key.created_by?.name ?? '–'}
             </Table.Td>
             <Table.Td className="data" style={{ whiteSpace: 'nowrap' }}>

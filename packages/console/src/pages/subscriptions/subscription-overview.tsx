@@ -5,9 +5,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Facts } from '../../parts/facts.tsx';
 import { NamedKeyLink } from '../../parts/key-link.tsx';
+import { MadeBy } from '../../parts/made-by.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { Section } from '../../parts/section.tsx';
-import { MadeBy } from '../../parts/made-by.tsx';
 import { Time } from '../../parts/time.tsx';
 
 export function SubscriptionOverview({ current }: { current: SubscriptionView }) {
@@ -97,7 +97,16 @@ function listReading(current: SubscriptionView): (readonly [string, ReactNode])[
   ];
 }
 
-function listSending({ url, payload, receiver, secrets, created_at, created_by, updated_at, version }: SubscriptionView) {
+function listSending({
+  url,
+  payload,
+  receiver,
+  secrets,
+  created_at,
+  created_by,
+  updated_at,
+  version,
+}: SubscriptionView) {
   return [
     [
       'Receiver',
