@@ -12,8 +12,8 @@ import { showTimeOrNull } from './time.ts';
 export type Changes = AuditAdminView['changes'];
 
 /**
- * Creates the audit record of a change, which the store appends in the same transaction. `instances`: names and patterns
- * of the instances that it concerns; null or left out: it reaches further.
+ * Creates the audit record of a change, which the store appends in the same transaction. `instances`: names and
+ * patterns of the instances that it concerns; null or left out: it reaches further.
  */
 export type DescribeAction = (
   action: string,

@@ -4,7 +4,7 @@ import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
-import type { KeyRecord, RotationResult } from '../stores/ports/keys.ts';
+import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction } from './audited-actions.ts';
@@ -147,19 +147,21 @@ export function createKeyAdmin(
         return rotated;
       });
       if (typeof fresh === 'object' && 'record' in fresh) return { ...show(fresh.record), key: fresh.key };
-      throw explainNotRotated(fresh, show(await find(id)));
+      const successor = fresh === 'missing' ? null : await keys.find(fresh.successorId);
+      throw explainNotRotated(show(await find(id)), fresh === 'missing' ? null : { id: successor?.id });
     },
 
     explainCall: async (id, input) => explain(await find(id), input),
   };
 }
 
-function explainNotRotated(outcome: Exclude<RotationResult, 'done' | 'conflict'>, key: KeyView): AdminError {
+/** `successor`: the key that replaces it, without an id if its reader may not see it; null: the key does not work. */
+function explainNotRotated(key: KeyView, successor: { id: string | undefined } | null): AdminError {
   return createAdminError(
     409,
-    outcome === 'missing'
+    successor === null
       ? `The key is ${key.state}: create a new one instead.`
-      : `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
+      : `${successor.id === undefined ? 'Another key' : `The key ${successor.id}`} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
   );
 }
 

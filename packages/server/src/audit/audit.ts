@@ -94,6 +94,7 @@ export function createAudit({
   const writer = createWriter({ store, makeBatch, onError, onLost });
   const refusals = createRefusalLimit(clock);
   const refusedLogins = createRefusalLimit(clock);
+  const refusedOperations = createRefusalLimit(clock);
   const retention =
     retentionMs === null ? null : startRetention({ store, leases, clock, retentionMs, onError });
 
@@ -116,7 +117,8 @@ export function createAudit({
       if (isToRecord(record)) writer.push(toAuditedCall(record), clock());
     },
     recordLogin({ isRefused, way, grant, ...login }) {
-      if (isRefused && !refusedLogins.allows(null)) return;
+      const limit = login.action === 'operation.refused' ? refusedOperations : refusedLogins;
+      if (isRefused && !limit.allows(null)) return;
       const { role, instances, otherRoles = [] } = grant ?? { role: null, instances: null };
       const given = {
         way,

@@ -191,6 +191,9 @@ export async function startTwoProxies() {
   return world;
 }
 
+/** Headers that differ between two equal answers. */
+const CHANGING_HEADERS = new Set(['date', 'x-request-id', 'content-length', 'server-timing']);
+
 const NO_ACTION = {
   actor: { type: 'proxy' as const, id: 'proxy', name: 'proxy' },
   address: null,
@@ -224,12 +227,11 @@ export async function tell(world: World, { method, path, ...given }: Question, r
       .replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>')
       .replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>');
   };
-  const { etag, location, allow } = headers;
-  const retryAfter = headers['retry-after'];
   const text = print(body.toString())
     .replaceAll(String(headers['x-request-id']), '<request>')
     .replaceAll(/"next":"[\w-]+"/g, '"next":<cursor>');
-  const parts = { status, etag: etag ?? null, location: print(location), allow, retryAfter, text };
+  const shown = Object.entries(headers).filter(([name]) => !CHANGING_HEADERS.has(name));
+  const parts = { status, headers: shown.map(([name, value]) => `${name}: ${print(String(value))}`), text };
   return { parts, json };
 
   /** Its errors are those of calls. */

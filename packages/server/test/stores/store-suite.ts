@@ -209,6 +209,7 @@ function describeKeys(use: () => KeyStore): void {
     const plain = buildKey({ id: 'plain' });
     const full = buildKey({
       id: 'full',
+      createdBy: '{"type":"token"}',
       createdAt: 2 ** 44,
       expiresAt: 2 ** 45,
       revokedAt: 3,
@@ -761,7 +762,7 @@ function describeOperatorTokens(use: () => Store): void {
 
   test('returns a token as it was inserted, and refuses a second one with its id', async () => {
     const { operatorTokens } = use();
-    const token = buildToken({ id: 'a', name: 'Ünïcode 𝄞', expiresAt: 9, lastUsedAt: 3 });
+    const token = buildToken({ id: 'a', name: 'Ünïcode 𝄞', instances: '["a"]', expiresAt: 9, lastUsedAt: 3 });
     await operatorTokens.insert(token);
     expect(await find('a')).toEqual(token);
     expect(await find('b')).toBeNull();

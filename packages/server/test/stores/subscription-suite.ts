@@ -14,7 +14,9 @@ import { countCases } from '../random-cases.ts';
 
 const MAX = 100;
 
-export function buildSubscription(changes: { id?: string; name?: string; body?: string } = {}) {
+export function buildSubscription(
+  changes: { id?: string; name?: string; body?: string; createdBy?: string } = {},
+) {
   return { id: 's', name: 'orders', body: '{"url":"https://a.example"}', createdAt: 1000, ...changes };
 }
 
@@ -97,6 +99,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   test('stores a subscription, its name once', async () => {
     expect(await find()).toEqual({
       ...buildSubscription(),
+      createdBy: null,
       state: 'active',
       reason: null,
       version: 1,
@@ -111,6 +114,10 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await store.insert(buildSubscription({ id: 't' }), MAX)).toBe('conflict');
     expect(await store.insert(buildSubscription({ id: 't', name: 'other' }), 1)).toBe('full');
     expect(await store.insert(buildSubscription({ id: 't', name: 'other' }), 2)).toBe('done');
+    expect(
+      await store.insert(buildSubscription({ id: 'u', name: 'made', createdBy: '{"id":"x"}' }), MAX),
+    ).toBe('done');
+    expect(await store.findByName('made')).toMatchObject({ createdBy: '{"id":"x"}' });
     for (const name of ['', 'ORDERS', "o' OR '1'='1", 'orders\0'])
       expect(await store.findByName(name)).toBeNull();
   });

@@ -27,8 +27,8 @@ import { createSessions, printEndOfSession, printSessionCookie, readSessionCooki
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /**
-   * Records that somebody may not use an operation, once in an hour for each. The number of these records in a minute is
-   * bounded, like that of refused logins.
+   * Records that somebody may not use an operation, once in an hour for each. The number of these records in a minute
+   * is bounded, like that of refused logins.
    */
   recordRefused(held: ActorView, operation: string, request: FastifyRequest): void;
   /** Starts a session and sets its cookie on the answer. */
