@@ -1,8 +1,9 @@
 /**
- * Operators: persons who sign in to the console by an identity provider. A session is in a sealed cookie, so that every
- * replica accepts it, with what the provider said. After some time the provider is asked again. Does not know HTTP.
+ * Operators: persons who sign in by an identity provider, to the console or to the command line. A session is a sealed
+ * value with what the provider said, so that every replica accepts it. After some time the provider is asked again.
+ * Does not know HTTP.
  */
-import { hash, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
@@ -16,6 +17,8 @@ import { ProviderError } from './provider-error.ts';
 const LIFE_MS = 8 * 3_600_000;
 /** Time for a person to sign in at the provider. */
 export const SIGN_IN_MS = 600_000;
+/** Time for a program to take its session. */
+const HANDOVER_MS = 120_000;
 /** How long a used answer of the provider, or an end, is remembered beyond that: the clocks of replicas differ. */
 const USED_MARGIN_MS = 3_600_000;
 /** Longer than the requests to the provider take. If a process dies meanwhile, another one asks after this time. */
@@ -28,7 +31,7 @@ const VALUE_LENGTH_MAX = 3900;
 
 const NO_RULE = 'no rule of operators.rules matches';
 
-/** A session, as its cookie has it. Times are in milliseconds since 1970. */
+/** A session, as its value has it. Times are in milliseconds since 1970. */
 export interface OperatorSession extends Grant {
   /** `<name of the provider>/<subject>` */
   readonly id: string;
@@ -42,17 +45,29 @@ export interface OperatorSession extends Grant {
 }
 
 interface SignIn extends SignInChecks {
-  returnTo: string;
+  returnTo: ReturnTo;
   endsAt: number;
+}
+
+/** Where a sign-in ends: at a page of the console, given by its path, or at a program on the machine of the browser. */
+export type ReturnTo = string | WaitingProgram;
+
+/** A program that waits for a person to sign in (RFC 8252). */
+export interface WaitingProgram {
+  /** Its port at 127.0.0.1. */
+  readonly port: number;
+  /** SHA-256 of its proof, in base64url (RFC 7636). */
+  readonly challenge: string;
 }
 
 export type SignInFault = 'denied' | 'no_role' | 'failed' | 'expired' | 'away';
 
+/** `returnTo` is null if the sign-in is not known. */
 export type SignInOutcome =
-  | { session: OperatorSession; value: string; returnTo: string }
-  | { fault: SignInFault };
+  | { session: OperatorSession; value: string; returnTo: ReturnTo }
+  | { fault: SignInFault; returnTo: ReturnTo | null };
 
-/** A valid session. `value`: a new value of the cookie; null: it stays. */
+/** A valid session. `value`: its new value; null: it stays. */
 export interface FoundSession {
   session: OperatorSession;
   value: string | null;
@@ -63,10 +78,14 @@ export interface Operators {
   /** Name of the provider. */
   readonly name: string;
   /** Returns the address at which the provider asks the person to sign in, and the cookie that belongs to it. */
-  begin(returnTo: string): Promise<{ url: string; cookie: string }>;
+  begin(returnTo: ReturnTo): Promise<{ url: string; cookie: string }>;
   /** Takes the answer of the provider. `cookie` is that of {@link begin}. */
   finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome>;
-  /** The session with this cookie value; null if it has ended. */
+  /** Stores the value of a session for a program. Returns the code by which the program takes it once. */
+  handOver(value: string, program: WaitingProgram): Promise<string>;
+  /** The value of the session; null if the code is unknown, old or used, or belongs to another proof. */
+  takeOver(code: string, proof: string): Promise<string | null>;
+  /** The session with this value; null if it has ended. */
   find(value: string): Promise<FoundSession | null>;
   /**
    * The session that its person ends; null if there is none. It is not renewed any more. Tells the provider so, without
@@ -154,7 +173,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const signIn = cookie === undefined ? null : open<SignIn>(cookie, signInSeal);
     const fail = (fault: SignInFault, detail: string, id: string | null = null) => {
       onRefused({ fault, detail, id });
-      return { fault };
+      return { fault, returnTo: signIn?.returnTo ?? null };
     };
     if (signIn === null) return fail('expired', 'this browser has begun no sign-in');
     if (clock() >= signIn.endsAt) return fail('expired', 'the sign-in took too long');
@@ -264,6 +283,34 @@ export function createOperators(options: OperatorsOptions): Operators {
       return { url, cookie: vault.seal(JSON.stringify(signIn), signInSeal) };
     },
     finish,
+
+    async handOver(value, { challenge }) {
+      const code = randomBytes(32).toString('base64url');
+      const id = nameHandover(code);
+      const attempt = randomUUID();
+      const expiresInMs = HANDOVER_MS;
+      await idempotency.claim({
+        id,
+        client: '',
+        fingerprint: 'handover of an operator session',
+        attempt,
+        runsForMs: expiresInMs,
+        expiresInMs,
+      });
+      const answer = Buffer.from(vault.seal(JSON.stringify({ value, challenge }), id));
+      await idempotency.complete(id, attempt, answer, expiresInMs);
+      return code;
+    },
+
+    async takeOver(code, proof) {
+      const id = nameHandover(code);
+      const row = await idempotency.find(id);
+      if (!row?.answer) return null;
+      const stored = open<{ value: string; challenge: string }>(Buffer.from(row.answer).toString(), id);
+      if (stored?.challenge !== hash('sha256', proof, 'base64url')) return null;
+      return (await claimOnce(id, HANDOVER_MS + USED_MARGIN_MS)) ? stored.value : null;
+    },
+
     find,
     async end(value) {
       const session = open<OperatorSession>(value, sessionSeal);
@@ -275,6 +322,10 @@ export function createOperators(options: OperatorsOptions): Operators {
     },
     close: () => denied.close(),
   };
+}
+
+function nameHandover(code: string): string {
+  return hash('sha256', `handover of an operator session ${code}`, 'base64url');
 }
 
 /** Id of the record that a person has ended the session. */
