@@ -136,6 +136,8 @@ export const startSignInQuery = z
   });
 export type StartSignInQuery = z.infer<typeof startSignInQuery>;
 
+export const logoutTokenInput = named('LogoutTokenInput', z.object({ logout_token: z.string().max(16_000) }));
+
 export const programSessionInput = named(
   'ProgramSessionInput',
   z.strictObject({

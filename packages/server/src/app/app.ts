@@ -423,7 +423,7 @@ async function openOperators(
   const { createProvider } = await import('../operators/provider.ts');
   return createOperators({
     settings: provider,
-    provider: createProvider({ settings: provider, egress, nowMs }),
+    provider: createProvider({ settings: provider, egress, clock, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSessionSeals(provider, keys),
     store,

@@ -40,6 +40,7 @@ import {
   type HealthCheck,
 } from '../observe/health.ts';
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
+import { createTokenLimits } from '../operators/token-limits.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { findUpgrade, openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports/store.ts';
@@ -153,10 +154,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   });
   const operatorTokens = createOperatorTokens({
     store: store.operatorTokens,
-    async isCreatorDenied({ createdBy }) {
-      const creator = readActor(tryParse(createdBy));
-      return creator?.type === 'person' && (await store.deniedSubjects.find(creator.id)) !== null;
-    },
+    findLimit: createTokenLimits({ store, clock, confirmedForMs: settings.operators.tokenDays * DAY_MS }),
     secret: keys.deriveSecret('operator tokens'),
     clock,
     onError: logErrorOf('operator tokens'),

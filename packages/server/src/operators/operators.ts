@@ -7,6 +7,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { OperatorStore } from '../stores/ports/operators.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { findRule } from '../tokens/issuer.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
@@ -21,6 +22,8 @@ export const SIGN_IN_MS = 600_000;
 const HANDOVER_MS = 120_000;
 /** How long a used answer of the provider, or an end, is remembered beyond that: the clocks of replicas differ. */
 const USED_MARGIN_MS = 3_600_000;
+/** Maximum age of a logout token. */
+export const LOGOUT_MS = 300_000;
 /** Longer than the requests to the provider take. If a process dies meanwhile, another one asks after this time. */
 const ASKING_MS = 60_000;
 /** Time for which requests with the earlier cookie get the new one. */
@@ -38,6 +41,9 @@ export interface OperatorSession extends Grant {
   readonly name: string;
   /** Unique for the sign-in. */
   readonly session: string;
+  /** Id of the session at the provider; null: the provider gives none. */
+  readonly providerSession: string | null;
+  readonly startedAt: number;
   /** When the provider must be asked again. */
   readonly askAt: number;
   readonly endsAt: number;
@@ -92,6 +98,11 @@ export interface Operators {
    * waiting for it.
    */
   end(value: string): Promise<OperatorSession | null>;
+  /**
+   * Takes a logout token of the provider (OpenID Connect Back-Channel Logout), and ends the session that it names, or all
+   * sessions of its person. Rejects with a {@link ProviderError} for another token.
+   */
+  endByProvider(logoutToken: string): Promise<void>;
   close(): void;
 }
 
@@ -102,7 +113,7 @@ export interface OperatorsOptions {
   redirectUri: string;
   /** Seals cookies. Its key must not be in the store: whoever has a copy of it could sign in. */
   vault: Vault;
-  store: Parameters<typeof createDeniedSubjects>[0];
+  store: Parameters<typeof createDeniedSubjects>[0] & { readonly operators: OperatorStore };
   /** Passes what the provider has answered to other processes. */
   idempotency: IdempotencyStore;
   /** True for the first claim of this name, over all processes that share the store. */
@@ -143,17 +154,22 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
   }
 
-  /** Null if no rule matches. */
-  function startSession(
-    { subject, name, claims, refreshToken }: Confirmed,
-    { session, endsAt }: Pick<OperatorSession, 'session' | 'endsAt'>,
-  ): { session: OperatorSession; value: string } | null {
+  /** Null if no rule matches. Records what the provider has confirmed. */
+  async function startSession(
+    { subject, name, claims, refreshToken, providerSession }: Confirmed,
+    { session, startedAt, endsAt }: Pick<OperatorSession, 'session' | 'startedAt' | 'endsAt'>,
+  ): Promise<{ session: OperatorSession; value: string } | null> {
     const rule = findRule(settings.rules, claims);
-    if (rule === null) return null;
-    const { role } = rule;
-    const askAt = Math.min(clock() + settings.sessionMs, endsAt);
     const id = `${settings.name}/${subject}`;
-    const started = { id, name, role, session, askAt };
+    if (rule === null) {
+      await store.operators.withdraw(id);
+      return null;
+    }
+    const { role } = rule;
+    const grant: Grant = { role };
+    await store.operators.confirm({ id, name, granted: JSON.stringify(grant), confirmedAt: clock() });
+    const askAt = Math.min(clock() + settings.sessionMs, endsAt);
+    const started = { id, name, ...grant, session, providerSession, startedAt, askAt };
     const whole: OperatorSession = {
       ...started,
       endsAt: refreshToken === null ? askAt : endsAt,
@@ -191,7 +207,12 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
-    const started = startSession(person, { session: randomUUID(), endsAt: clock() + LIFE_MS });
+    const startedAt = clock();
+    const started = await startSession(person, {
+      session: randomUUID(),
+      startedAt,
+      endsAt: startedAt + LIFE_MS,
+    });
     if (started === null) return fail('no_role', NO_RULE, id);
     return { ...started, returnTo: signIn.returnTo };
   }
@@ -201,7 +222,6 @@ export function createOperators(options: OperatorsOptions): Operators {
    * One process asks, and the others take its result: many providers accept a refresh token once.
    */
   async function renew(session: OperatorSession): Promise<string | null> {
-    if ((await idempotency.find(nameEnd(session))) !== null) return null;
     const id = hash('sha256', `operator session ${session.session} ${session.askAt}`, 'base64url');
     const attempt = randomUUID();
     const beganAt = nowMs();
@@ -231,7 +251,11 @@ export function createOperators(options: OperatorsOptions): Operators {
       const isSame = `${settings.name}/${person.subject}` === session.id;
       // Providers that do not replace the refresh token send none.
       const refreshToken = person.refreshToken ?? session.refreshToken;
-      const renewed = isSame ? startSession({ ...person, refreshToken }, session) : null;
+      // Not all providers name their session again.
+      const providerSession = person.providerSession ?? session.providerSession;
+      const renewed = isSame
+        ? await startSession({ ...person, refreshToken, providerSession }, session)
+        : null;
       if (renewed === null) {
         const detail = isSame ? NO_RULE : 'the provider answered for somebody else';
         onRefused({ fault: 'no_role', detail, id: session.id });
@@ -252,22 +276,24 @@ export function createOperators(options: OperatorsOptions): Operators {
     return value;
   }
 
-  async function recordEnd(session: OperatorSession): Promise<void> {
-    const keptMs = Math.max(session.endsAt - clock(), 0) + USED_MARGIN_MS;
-    await idempotency.claim({
-      id: nameEnd(session),
-      client: session.id,
-      fingerprint: 'end of an operator session',
-      attempt: randomUUID(),
-      runsForMs: keptMs,
-      expiresInMs: keptMs,
-    });
+  const recordEnd = (session: string, endsAt: number) =>
+    store.operators.endSession({ session, keptUntil: endsAt + USED_MARGIN_MS, now: clock() });
+
+  /** Looks all ends up for each request: what has ended must not work, and requests to the admin API are few. */
+  async function hasEnded({ id, session, providerSession, startedAt }: OperatorSession): Promise<boolean> {
+    const ends = [session, ...(providerSession === null ? [] : [nameProviderSession(providerSession)])];
+    const [isDenied, isEnded, person] = await Promise.all([
+      denied.isDenied(id),
+      store.operators.hasEnded(ends),
+      store.operators.find(id),
+    ]);
+    return isDenied || isEnded || person?.granted == null || startedAt <= person.endedUntil;
   }
 
   async function find(value: string): Promise<FoundSession | null> {
     const session = open<OperatorSession>(value, sessionSeal);
     const now = clock();
-    if (session === null || now >= session.endsAt || (await denied.isDenied(session.id))) return null;
+    if (session === null || now >= session.endsAt || (await hasEnded(session))) return null;
     if (now < session.askAt) return { session, value: null };
     const renewed = await renewals.run(hash('sha256', value, 'base64url'), () => renew(session));
     if (renewed === null) return null;
@@ -314,11 +340,18 @@ export function createOperators(options: OperatorsOptions): Operators {
     find,
     async end(value) {
       const session = open<OperatorSession>(value, sessionSeal);
-      if (session === null || session.refreshToken === null) return session;
-      provider.revoke(session.refreshToken).catch(onError);
-      // Not all providers can take a refresh token back, and a copy of the cookie has it.
-      await recordEnd(session).catch(onError);
+      if (session === null) return null;
+      if (session.refreshToken !== null) provider.revoke(session.refreshToken).catch(onError);
+      // A copy of the value must not work either.
+      await recordEnd(session.session, session.endsAt);
       return session;
+    },
+
+    async endByProvider(text) {
+      const { subject, providerSession, id } = await provider.readLogout(text);
+      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, LOGOUT_MS + USED_MARGIN_MS))) return;
+      if (providerSession !== null) await recordEnd(nameProviderSession(providerSession), clock() + LIFE_MS);
+      else await store.operators.endSessions(`${settings.name}/${subject}`, clock());
     },
     close: () => denied.close(),
   };
@@ -328,7 +361,7 @@ function nameHandover(code: string): string {
   return hash('sha256', `handover of an operator session ${code}`, 'base64url');
 }
 
-/** Id of the record that a person has ended the session. */
-function nameEnd({ session }: OperatorSession): string {
-  return hash('sha256', `end of the operator session ${session}`, 'base64url');
+/** Hashed: the provider may use any text, and its id must not be that of another session. */
+function nameProviderSession(providerSession: string): string {
+  return hash('sha256', `session at the provider ${providerSession}`, 'base64url');
 }

@@ -70,6 +70,10 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
       },
       { clientMax: 9, totalMax: 9 },
     ),
+  async operators({ operators }) {
+    await operators.confirm({ id: 'corp/ada', name: 'Ada', granted: '{}', confirmedAt: 1 });
+    await operators.endSession({ session: 's', keptUntil: HOUR, now: 1 });
+  },
   operatorTokens: async ({ operatorTokens }) => operatorTokens.insert(buildToken({ id: 'token' })),
   deniedSubjects: async ({ deniedSubjects }) => deniedSubjects.deny({ id: 'corp/ann', deniedAt: 3 }),
   statistics: async ({ statistics }) =>

@@ -84,6 +84,7 @@ async function expectEverything(store: OpenedStore): Promise<void> {
   expect(await store.approvals.find('pending')).toMatchObject({ state: 'pending', call: 'sealed' });
   expect(await store.deniedSubjects.list(null, 9)).toEqual([{ id: 'issuer/subject', deniedAt: 1 }]);
   expect(await store.operatorTokens.list(null, 9)).toEqual([]);
+  expect(await store.operators.list(null, 9)).toEqual([]);
   const hours = { step: 'hour', since: 0, until: 9, after: null, limit: 9 } as const;
   expect(await store.statistics.list(hours)).toEqual([
     { step: 'hour', startsAt: 1, process: 'p', body: '{}' },

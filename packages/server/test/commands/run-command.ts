@@ -1,8 +1,8 @@
 /** For tests: runs a command in this process, as if it were started in a folder. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { replaceFile } from '../../src/cli/replace-file.ts';
 import type { Surroundings } from '../../src/cli/command.ts';
+import { replaceFile } from '../../src/cli/replace-file.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { readTextFile } from '../../src/config/read-text-file.ts';

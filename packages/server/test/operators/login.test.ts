@@ -168,21 +168,22 @@ test('logout ends the session at the provider and here', async () => {
   await login();
   const session = await readSession();
   expect((await run(['logout'])).status).toBe(0);
-  expect(provider.revoked).toHaveLength(1);
+  await expect.poll(() => provider.revoked).toHaveLength(1);
   expect(await readSession()).toBe('undefined');
   expect((await run(['logout'])).stderr).toContain('You are not signed in');
   expect(session).toMatch(/^eps_/);
   expect((await run(['keys', 'list'])).stderr).toContain('erp-proxy login');
 });
 
-test.each([
-  ['no_role', { groups: [] }, 'Your account has no role at this proxy.'],
-])('says why nobody is signed in: %s', async (_, claims, message) => {
-  const { provider, login } = await start();
-  provider.claims = claims;
-  const { ran } = await login();
-  expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining(message)]);
-});
+test.each([['no_role', { groups: [] }, 'Your account has no role at this proxy.']])(
+  'says why nobody is signed in: %s',
+  async (_, claims, message) => {
+    const { provider, login } = await start();
+    provider.claims = claims;
+    const { ran } = await login();
+    expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining(message)]);
+  },
+);
 
 test('a token of the environment comes before the session', async () => {
   const { proxy, run, login } = await start();

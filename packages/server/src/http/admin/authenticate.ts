@@ -50,6 +50,8 @@ export interface Authenticator {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<{ person: Authenticated; session: string }>;
+  /** Ends sessions as a logout token of the provider says. */
+  endByProvider(logoutToken: string): Promise<void>;
   /** Ends the session of a program, or clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
@@ -271,6 +273,8 @@ export function createAuthenticator({
       return session;
     },
 
+    endByProvider: async (logoutToken) => requireProvider().endByProvider(logoutToken),
+
     async takeOver({ code, verifier }, request, reply) {
       const found = await requireProvider().takeOver(code, verifier);
       if (found === null) return refuseSlowly('provider', NO_HANDOVER, request, reply);
@@ -313,6 +317,9 @@ const PERSONAL_REFUSALS: Record<RefusedToken['refused'], string> = {
   expired: 'This personal token has expired: ask an administrator for another one.',
   revoked: 'This personal token was revoked.',
   denied: 'The person who created this personal token is denied.',
+  no_role: 'The person who created this personal token has no role any more.',
+  unconfirmed:
+    'The person who created this personal token must sign in again: the provider has not confirmed them for operators.tokenDays.',
 };
 
 const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';

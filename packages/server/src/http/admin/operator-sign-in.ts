@@ -39,6 +39,8 @@ export interface OperatorSignIn {
   takeOver(code: string, proof: string): Promise<{ person: Authenticated; value: string } | null>;
   /** Null if the session has ended. If it was renewed, sets the new cookie, or the header for programs. */
   find(value: string, holder: 'browser' | 'program', reply: FastifyReply): Promise<Authenticated | null>;
+  /** Takes a logout token of the provider. */
+  endByProvider(logoutToken: string): Promise<void>;
   /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
   end(value: string): Promise<Authenticated | null>;
 }
@@ -155,8 +157,21 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
       return authenticate(session);
     },
 
+    async endByProvider(logoutToken) {
+      try {
+        await operators.endByProvider(logoutToken);
+      } catch (error) {
+        if (!(error instanceof ProviderError) || error.fault === 'away') throw explainError(error);
+        throw new AdminError(describeProblem(400, 'This is no valid logout token of the provider.'), {
+          cause: error,
+        });
+      }
+    },
+
     async end(value) {
-      const session = await operators.end(value);
+      const session = await operators.end(value).catch((error: unknown) => {
+        throw toAdminError(error);
+      });
       return session && authenticate(session);
     },
   };

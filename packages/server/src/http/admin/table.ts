@@ -40,6 +40,8 @@ export interface AdminRoute<Body = unknown> extends schemas.AdminOperation {
   body?: z.ZodType<Body>;
   /** Member of the body that is kept as its original bytes. */
   rawMember?: string;
+  /** True if the body is a form, as providers send it, in place of JSON. */
+  isForm?: true;
   /** `isOfCall`: the answer and its errors are those of an execute call. */
   answer: schemas.AdminAnswer & { isOfCall?: true };
   /** True if the route needs neither token nor session, and so no role. */
@@ -159,6 +161,19 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 303 },
     isOpen: true,
     handle: async ({ authenticator, request, reply }) => authenticator.provider.finish(request, reply),
+  }),
+  route({
+    method: 'POST',
+    path: '/session/backchannel',
+    role: 'viewer',
+    id: 'endSessions',
+    summary: 'Takes a logout token of the identity provider, and ends the sessions that it names.',
+    body: schemas.logoutTokenInput,
+    isForm: true,
+    answer: { status: 204 },
+    problems: [503],
+    isOpen: true,
+    handle: async ({ authenticator, body }) => authenticator.endByProvider(body.logout_token),
   }),
   route({
     method: 'POST',
