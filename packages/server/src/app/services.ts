@@ -2,7 +2,7 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SerialQueue } from '@erp-proxy/async/tasks';
-import { tryParse, type UpstreamView } from '@erp-proxy/contract';
+import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
@@ -16,7 +16,7 @@ import {
 import { createAdmin } from '../admin/create-admin.ts';
 import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
-import { PROXY_ACTOR, readActor } from '../audit/actors.ts';
+import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';

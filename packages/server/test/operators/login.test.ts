@@ -10,6 +10,7 @@ import { type ProxyOptions, send, startProxy } from '../harness.ts';
 import { Browser, describeOperators, PUBLIC_URL, startScriptedProvider } from './scripted-provider.ts';
 
 const MINUTE_MS = 60_000;
+const CHALLENGE = 'a'.repeat(43);
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-login-'));
@@ -194,12 +195,12 @@ test('a token of the environment comes before the session', async () => {
 });
 
 test.each([
-  'port=80&challenge=' + 'a'.repeat(43),
-  'port=70000&challenge=' + 'a'.repeat(43),
+  `port=80&challenge=${CHALLENGE}`,
+  `port=70000&challenge=${CHALLENGE}`,
   'port=5000',
-  'challenge=' + 'a'.repeat(43),
+  `challenge=${CHALLENGE}`,
   'port=5000&challenge=short',
-  'port=5000%40evil.example&challenge=' + 'a'.repeat(43),
+  `port=5000%40evil.example&challenge=${CHALLENGE}`,
 ])('refuses to begin a sign-in for a program with %s', async (query) => {
   const { proxy } = await start();
   expect((await send(`${proxy.url}/admin/v1/session/start?${query}`)).status).toBe(400);
