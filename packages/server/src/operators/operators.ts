@@ -22,8 +22,6 @@ export const SIGN_IN_MS = 600_000;
 const HANDOVER_MS = 120_000;
 /** How long a used answer of the provider, or an end, is remembered beyond that: the clocks of replicas differ. */
 const USED_MARGIN_MS = 3_600_000;
-/** Maximum age of a logout token. */
-export const LOGOUT_MS = 300_000;
 /** Longer than the requests to the provider take. If a process dies meanwhile, another one asks after this time. */
 const ASKING_MS = 60_000;
 /** Time for which requests with the earlier cookie get the new one. */
@@ -348,8 +346,8 @@ export function createOperators(options: OperatorsOptions): Operators {
     },
 
     async endByProvider(text) {
-      const { subject, providerSession, id } = await provider.readLogout(text);
-      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, LOGOUT_MS + USED_MARGIN_MS))) return;
+      const { subject, providerSession, id, acceptedForMs } = await provider.readLogout(text);
+      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, acceptedForMs + USED_MARGIN_MS))) return;
       if (providerSession !== null) await recordEnd(nameProviderSession(providerSession), clock() + LIFE_MS);
       else await store.operators.endSessions(`${settings.name}/${subject}`, clock());
     },

@@ -33,7 +33,6 @@ import {
 } from 'openid-client';
 import { cleanName } from '../audit/record.ts';
 import { type Claims, SUBJECT } from '../tokens/issuer.ts';
-import { LOGOUT_MS } from './operators.ts';
 import type { OperatorProvider } from './parse-operators.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -46,6 +45,8 @@ const SKEW_SECONDS = 60;
 const KEPT_MS = 600_000;
 const NAME_LENGTH_MAX = 100;
 const ID_LENGTH_MAX = 255;
+/** Maximum age of a logout token. */
+const LOGOUT_MS = 300_000;
 /** No symmetric ones: their secret is that of the client. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
@@ -73,6 +74,8 @@ export interface Logout {
   readonly providerSession: string | null;
   /** Unique for the token. */
   readonly id: string;
+  /** Milliseconds for which a token of this age is accepted at most. */
+  readonly acceptedForMs: number;
 }
 
 /** Methods reject with a {@link ProviderError}. */
@@ -288,7 +291,7 @@ function readLogoutClaims(claims: JWTPayload): Logout {
   if (!isLogout || 'nonce' in claims || id === null || (subject ?? providerSession) === null) {
     throw new ProviderError('refused', 'the token is no logout token');
   }
-  return { subject, providerSession, id };
+  return { subject, providerSession, id, acceptedForMs: LOGOUT_MS };
 }
 
 /** Null for anything but an id of a usual length. */
