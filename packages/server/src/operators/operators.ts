@@ -347,7 +347,8 @@ export function createOperators(options: OperatorsOptions): Operators {
 
     async endByProvider(text) {
       const { subject, providerSession, id, acceptedForMs } = await provider.readLogout(text);
-      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, acceptedForMs + USED_MARGIN_MS))) return;
+      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, acceptedForMs + USED_MARGIN_MS)))
+        return;
       if (providerSession !== null) await recordEnd(nameProviderSession(providerSession), clock() + LIFE_MS);
       else await store.operators.endSessions(`${settings.name}/${subject}`, clock());
     },
