@@ -4,6 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { escapeHtml } from '@erp-proxy/text';
 
 const CODE = /^[\w-]{43}$/;
 /** Time for the browser to take its answer. */
@@ -72,8 +73,4 @@ function showPage(sentence: string, response: ServerResponse): void {
     .end(
       `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>erp-proxy</title><body style="font: 1.1rem system-ui; margin: 15vh auto; max-width: 32rem; padding: 0 1rem"><h1>erp-proxy</h1><p>${escapeHtml(sentence)}</p>`,
     );
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

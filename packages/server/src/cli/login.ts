@@ -118,14 +118,14 @@ async function askForAddress(
   while (ask !== null && given !== '') {
     const result = readResult(given);
     if (result !== null) return { ...result, answer: () => {} };
-    given = await ask('This is not the address at which the browser ended, http://127.0.0.1:…\n', signal);
+    given = await ask('This is not the address that the browser shows, http://127.0.0.1:…\n', signal);
   }
   // No terminal, or the end of its input: the browser may still come.
   return new Promise(() => {});
 }
 
 const PASTE =
-  'If the browser is on another machine, it ends at an address that it cannot open. Paste this address here:\n';
+  'If the browser is on another machine, paste the address here that it shows after the sign-in:\n';
 
 function explainNoProvider(base: URL): string {
   return `${base.href} has no identity provider: set operators.issuer there, or use a personal token in ERP_PROXY_ADMIN_TOKEN (docs/operators.md).`;

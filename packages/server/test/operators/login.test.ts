@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type RunOptions, runCommand } from '../commands/run-command.ts';
-import { type ProxyOptions, send, startProxy } from '../harness.ts';
+import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness.ts';
 import { Browser, describeOperators, PUBLIC_URL, startScriptedProvider } from './scripted-provider.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,6 +16,12 @@ function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-login-'));
   closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
   return folder;
+}
+
+/** The address at the program, to which the page of the proxy leads, or the redirect of a failed sign-in. */
+function readEnd({ headers, body }: HttpAnswer): string {
+  const [, link] = /href="(http:[^"]+)"/.exec(body.toString()) ?? [];
+  return link ?? String(headers.location);
 }
 
 async function start(options: ProxyOptions = {}) {
@@ -41,7 +47,7 @@ async function start(options: ProxyOptions = {}) {
     const { headers } = await browser.ask(pathname + search);
     const asked = new URL(String(headers.location)).searchParams;
     const end = await browser.ask(browser.answer(asked));
-    const visited = await visit(String(end.headers.location));
+    const visited = await visit(readEnd(end));
     return { ran: await ran, browser, visited, end };
   }
 
@@ -71,6 +77,18 @@ test('commands with --url then act as the person', async () => {
   expect(acts.toSorted()).toEqual(['corp/ada key.create', 'corp/ada login.person']);
 });
 
+test('asks the person before the program gets the session, on a page that no other page can show', async () => {
+  const { provider, login } = await start();
+  provider.claims = { name: 'Ada <b>"Lovelace"</b>' };
+  const { end } = await login();
+  expect([end.status, end.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(end.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect([end.headers['referrer-policy'], end.headers['cache-control']]).toEqual(['no-referrer', 'no-store']);
+  const page = end.body.toString();
+  expect(page).toContain('<strong>Ada &#60;b&#62;&#34;Lovelace&#34;&#60;/b&#62;</strong>');
+  expect(page).toContain('Continue only if you have just run');
+});
+
 test('the address can be pasted, from a browser on another machine', async () => {
   const { run, proxy } = await start();
   const browser = new Browser(proxy);
@@ -87,7 +105,7 @@ test('the address can be pasted, from a browser on another machine', async () =>
       const { pathname, search } = await printed.promise;
       const { headers } = await browser.ask(pathname + search);
       const asked = new URL(String(headers.location)).searchParams;
-      return String((await browser.ask(browser.answer(asked))).headers.location);
+      return readEnd(await browser.ask(browser.answer(asked)));
     },
   });
   expect([ran.status, questions.length]).toEqual([0, 2]);
@@ -125,7 +143,7 @@ test('two programs with one code: one gets the session', async () => {
   const { headers } = await browser.ask(`/admin/v1/session/start?port=5000&challenge=${challenge}`);
   const asked = new URL(String(headers.location)).searchParams;
   const end = await browser.ask(browser.answer(asked));
-  const code = new URL(String(end.headers.location)).searchParams.get('code');
+  const code = new URL(readEnd(end)).searchParams.get('code');
   const take = () =>
     send(`${proxy.url}/admin/v1/session/program`, {
       method: 'POST',

@@ -1,6 +1,7 @@
 /**
  * Signs persons in by an identity provider, with redirects of their browser, and finds their sessions. Redirects lead to
- * the provider, to a page of the console or to a program at 127.0.0.1, and nowhere else.
+ * the provider, to a page of the console or, if a sign-in for a program fails, to the program at 127.0.0.1, and nowhere
+ * else.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
@@ -15,6 +16,7 @@ import {
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Authenticated, Login } from './login.ts';
+import { showProgramPage } from './program-page.ts';
 import {
   type CookieScope,
   PROGRAM_PREFIX,
@@ -33,7 +35,10 @@ export interface OperatorSignIn {
   readonly startUrl: string;
   /** Sends the browser to the provider. */
   start(end: SignInEnd, reply: FastifyReply): Promise<void>;
-  /** Takes the answer of the provider, and sends the browser to a page of the console or to the waiting program. */
+  /**
+   * Takes the answer of the provider, and sends the browser to a page of the console, or shows a page that leads to the
+   * waiting program.
+   */
   finish(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** The session that a program takes with its code; null if there is none. */
   takeOver(code: string, proof: string): Promise<{ person: Authenticated; value: string } | null>;
@@ -130,7 +135,7 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
           throw toAdminError(error);
         });
         reply.header('set-cookie', endOfSignIn);
-        void reply.redirect(`${locate(returnTo)}?code=${code}`, 303);
+        showProgramPage(session, `${locate(returnTo)}?code=${code}`, reply);
       } else {
         reply.header('set-cookie', [printSession(value, session.endsAt), endOfSignIn]);
         void reply.redirect(root + returnTo, 303);
