@@ -149,13 +149,16 @@ export const programSessionInput = named(
   }),
 );
 
+/** Header of an answer that gives a program a new value for its session. */
+export const SESSION_HEADER = 'x-erp-proxy-session';
+
 export const programSessionView = named(
   'ProgramSession',
   sessionView.extend({
     session: z
       .string()
       .describe(
-        'To send as `authorization: Bearer`. If an answer has the header `x-erp-proxy-session`, its value replaces this one.',
+        `To send as \`authorization: Bearer\`. If an answer has the header \`${SESSION_HEADER}\`, its value replaces this one.`,
       ),
   }),
 );

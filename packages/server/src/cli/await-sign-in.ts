@@ -1,6 +1,6 @@
 /**
- * Waits at 127.0.0.1 for the browser in which a person signs in (RFC 8252), and answers it with a page. Knows nothing of
- * the proxy.
+ * Waits at 127.0.0.1 for the browser in which a person signs in (RFC 8252), and answers it with a page. Knows nothing
+ * of the proxy.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The admin service of a running proxy, over `/admin/v1` with the configured token or the session of `login`. Errors are the same as those of the
- * local service, so that commands need not distinguish the two.
+ * The admin service of a running proxy, over `/admin/v1` with the configured token or the session of `login`. Errors
+ * are the same as those of the local service, so that commands need not distinguish the two.
  */
 
 import { ByteStreamError } from '@erp-proxy/async/streams';
@@ -11,12 +11,16 @@ import {
   printVersionTag,
   type VersionTag,
 } from '@erp-proxy/contract';
-import { type AdminOperation, type AdminOperations, OPERATIONS } from '@erp-proxy/contract/admin';
+import {
+  type AdminOperation,
+  type AdminOperations,
+  OPERATIONS,
+  SESSION_HEADER,
+} from '@erp-proxy/contract/admin';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import type { Admin, OnCheck } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { nameFileVariable, nameVariable } from '../config/names.ts';
-import { SESSION_HEADER } from '../http/admin/session.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import { OTHER_VERSION } from './proxy-access.ts';

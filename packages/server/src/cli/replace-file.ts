@@ -14,8 +14,8 @@ import { readErrorCode } from '../config/read-error.ts';
 const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
 /**
- * Keeps permissions and owner of an existing file, and follows symbolic links. `mode`: permissions of a new file. Rejects
- * as `writeFile` does.
+ * Keeps permissions and owner of an existing file, and follows symbolic links. `mode`: permissions of a new file.
+ * Rejects as `writeFile` does.
  */
 export async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
   const present = await ignoreMissing(stat(path));

@@ -97,8 +97,8 @@ export interface Operators {
    */
   end(value: string): Promise<OperatorSession | null>;
   /**
-   * Takes a logout token of the provider (OpenID Connect Back-Channel Logout), and ends the session that it names, or all
-   * sessions of its person. Rejects with a {@link ProviderError} for another token.
+   * Takes a logout token of the provider (OpenID Connect Back-Channel Logout), and ends the session that it names, or
+   * all sessions of its person. Rejects with a {@link ProviderError} for another token.
    */
   endByProvider(logoutToken: string): Promise<void>;
   close(): void;

@@ -27,7 +27,8 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
 }
 
 /**
- * The body as JSON, or the fields of a form; undefined if there is none. In an object, the member `rawMember` is returned as its original bytes.
+ * The body as JSON, or the fields of a form; undefined if there is none. In an object, the member `rawMember` is
+ * returned as its original bytes.
  */
 export async function readAdminBody(
   request: FastifyRequest,

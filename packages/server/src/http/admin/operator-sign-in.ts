@@ -1,8 +1,9 @@
 /**
- * Signs persons in by an identity provider, with redirects of their browser, and finds their sessions. Redirects lead to
- * the provider, to a page of the console or, if a sign-in for a program fails, to the program at 127.0.0.1, and nowhere
- * else.
+ * Signs persons in by an identity provider, with redirects of their browser, and finds their sessions. Redirects lead
+ * to the provider, to a page of the console or, if a sign-in for a program fails, to the program at 127.0.0.1, and
+ * nowhere else.
  */
+import { SESSION_HEADER } from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
@@ -17,14 +18,7 @@ import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Authenticated, Login } from './login.ts';
 import { showProgramPage } from './program-page.ts';
-import {
-  type CookieScope,
-  PROGRAM_PREFIX,
-  printCookie,
-  readCookie,
-  SESSION_COOKIE,
-  SESSION_HEADER,
-} from './session.ts';
+import { type CookieScope, PROGRAM_PREFIX, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
 /** Belongs to one sign-in of one browser. */
 const SIGN_IN_COOKIE = 'ep_sign_in';

@@ -1,6 +1,7 @@
 /**
- * The page that asks a person whether a program on their machine may act as them. Without this question, whoever listens
- * at a port of the machine could get a session by a link, while the provider signs the person in without asking.
+ * The page that asks a person whether a program on their machine may act as them. Without this question, whoever
+ * listens at a port of the machine could get a session by a link, while the provider signs the person in without
+ * asking.
  */
 import { escapeHtml } from '@erp-proxy/text';
 import type { FastifyReply } from 'fastify';

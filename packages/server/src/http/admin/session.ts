@@ -8,8 +8,6 @@ export const SESSION_COOKIE = 'ep_session';
 
 /** Programs send the value of a session as a bearer token, after this prefix. */
 export const PROGRAM_PREFIX = 'eps_';
-/** Header of an answer that gives the program a new value for its session. */
-export const SESSION_HEADER = 'x-erp-proxy-session';
 
 /** The length of a working day. */
 const LIFE_MS = 8 * 3_600_000;
