@@ -185,8 +185,7 @@ function refusePrivate(
   { text }: Reach,
 ): void {
   const isPrivate = given.allow_private ?? before?.allowPrivate ?? false;
-  const isSame =
-    before?.allowPrivate === true && (given.url === undefined || given.url === before.url);
+  const isSame = before?.allowPrivate === true && (given.url === undefined || given.url === before.url);
   if (!isPrivate || isSame) return;
   const message = `opens the network of the proxy; you are limited to the instances ${text}. Ask somebody who may use all instances`;
   throw createInputError([{ path: 'allow_private', message }]);

@@ -7,7 +7,6 @@ import { hostname } from 'node:os';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { classifyAction } from '@erp-proxy/odoo';
 import { showUpstreams } from '../admin/views.ts';
-import { PROXY_ACTOR } from '../audit/actors.ts';
 import { auditEvents } from '../audit/audit.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
@@ -415,7 +414,7 @@ function openSessionSeals({ clientSecret }: OperatorProvider, keys: Services['ke
 async function openOperators(
   provider: OperatorProvider | null,
   settings: Settings,
-  { egress, keys, store, audit, operatorTokens }: Services,
+  { egress, keys, store }: Services,
   replicas: Replicas | null,
   { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<Operators | null> {
@@ -424,7 +423,7 @@ async function openOperators(
   const { createProvider } = await import('../operators/provider.ts');
   return createOperators({
     settings: provider,
-    provider: createProvider({ settings: provider, egress, nowMs }),
+    provider: createProvider({ settings: provider, egress, clock, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSessionSeals(provider, keys),
     store,
@@ -433,17 +432,6 @@ async function openOperators(
     clock,
     nowMs,
     onError: (error) => logger.warn('operators', { err: describeError(error) }),
-    limitTokens: (id, grant) =>
-      operatorTokens.limitTo(id, grant, (action, token, changes) =>
-        audit.prepareAdminAction({
-          actor: PROXY_ACTOR,
-          address: null,
-          requestId: null,
-          action,
-          target: `token ${token}`,
-          changes,
-        }),
-      ),
     onRefused: (refused) => logger.warn('operator not signed in', refused),
   });
 }

@@ -64,18 +64,6 @@ export function createOperatorTokens({ durable }: Databases): OperatorTokenStore
       );
       return changed > 0;
     },
-    async limit(id, { role, instances }, auditBatch) {
-      const changed = await durable.transactWithAudit(
-        auditBatch,
-        (statements) =>
-          statements.change(
-            'UPDATE operator_tokens SET role = $2, instances = $3 WHERE id = $1 AND revoked_at IS NULL',
-            [id, role, instances],
-          ),
-        (count) => count > 0,
-      );
-      return changed > 0;
-    },
     touch: (uses) => touchRows(durable, 'operator_tokens', uses),
   };
 }

@@ -793,18 +793,6 @@ function describeOperatorTokens(use: () => Store): void {
     expect(await find('a')).toMatchObject({ revokedAt: 5 });
   });
 
-  test('limits the rights of a token that is not revoked', async () => {
-    const { operatorTokens } = use();
-    await operatorTokens.insert(buildToken({ id: 'a', role: 'admin' }));
-    const rights = { role: 'viewer' as const, instances: '["client-a-*"]' };
-    expect(await operatorTokens.limit('a', rights)).toBe(true);
-    expect(await find('a')).toEqual(buildToken({ id: 'a', ...rights }));
-    expect(await operatorTokens.limit('b', rights)).toBe(false);
-    await operatorTokens.revoke('a', 5);
-    expect(await operatorTokens.limit('a', { role: 'admin', instances: null })).toBe(false);
-    expect(await find('a')).toMatchObject({ revokedAt: 5, ...rights });
-  });
-
   test('notes later uses only', async () => {
     const { operatorTokens } = use();
     await operatorTokens.insert(buildToken({ id: 'a' }));

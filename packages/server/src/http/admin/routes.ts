@@ -21,7 +21,7 @@ import { readRequestId } from '../forwarded.ts';
 import { sendProblem } from '../problem.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
-import { readIfMatch, readInput, readJsonBody } from './input.ts';
+import { readAdminBody, readIfMatch, readInput } from './input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
 /** Without `token` and `operators`, the admin API is off. */
@@ -141,7 +141,7 @@ function readTag({ method, takesVersion }: AdminRoute, { headers }: FastifyReque
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const given = await readJsonBody(request, reply, route);
+  const given = await readAdminBody(request, reply, route);
   // An empty object is the same as no body, because some HTTP clients always send one.
   const said = given === undefined ? {} : given;
   if (route.body) return readInput(route.body, needsBody(route) ? given : said);

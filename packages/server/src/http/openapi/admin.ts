@@ -68,7 +68,7 @@ function describeRoute(route: AdminRoute): object {
       ? {
           requestBody: {
             required: needsBody(route),
-            content: { 'application/json': { schema: refer(body) } },
+            content: { [route.isForm ? FORM : 'application/json']: { schema: refer(body) } },
           },
         }
       : {}),
@@ -97,6 +97,8 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
   return merged;
 }
 
+const FORM = 'application/x-www-form-urlencoded';
+
 const DESCRIPTIONS: Record<AdminRoute['answer']['status'], string> = {
   200: 'The requested data.',
   201: 'Created.',
@@ -122,7 +124,8 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
     400,
     ...(route.isOpen && !route.body ? [] : ([401, 429] as const)),
     ...(isChange || route.reach === 'all' || !includesRole('viewer', route.role) ? ([403] as const) : []),
-    ...(route.body ? ([413, 415] as const) : []),
+    ...(route.body ? ([413] as const) : []),
+    ...(route.body && !route.isForm ? ([415] as const) : []),
     ...(route.problems ?? []),
     // The answer while the admin API is off.
     404,

@@ -34,12 +34,6 @@ export interface OperatorTokenStore {
   list(after: Pick<OperatorToken, 'createdAt' | 'id'> | null, limit: number): Promise<OperatorToken[]>;
   /** False if there is no such token, or it is revoked already: it then keeps its time of revocation. */
   revoke(id: string, revokedAt: number, auditBatch?: AuditBatch): Promise<boolean>;
-  /** Changes the rights of a token that is not revoked. False if there is none. */
-  limit(
-    id: string,
-    rights: Pick<OperatorToken, 'role' | 'instances'>,
-    auditBatch?: AuditBatch,
-  ): Promise<boolean>;
   /** Sets `lastUsedAt` of these ids to later times, never to earlier ones. Skips unknown ids. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>;
 }

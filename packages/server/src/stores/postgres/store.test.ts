@@ -89,6 +89,8 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       DROP TABLE subscriptions;
       DROP TABLE deliveries;
       DROP TABLE operator_tokens;
+      DROP TABLE operators;
+      DROP TABLE ended_sessions;
       DELETE FROM erp_proxy_migrations WHERE version > 4`);
   }
 

@@ -110,6 +110,8 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE subscriptions;
     DROP TABLE deliveries;
     DROP TABLE operator_tokens;
+    DROP TABLE operators;
+    DROP TABLE ended_sessions;
     DELETE FROM migrations WHERE version > 6;`);
   before.close();
   const migrated = await open();
