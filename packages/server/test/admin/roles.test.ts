@@ -47,6 +47,7 @@ test('a viewer changes nothing and makes no call, an approver only decides, and 
     'allowSubject',
     'createToken',
     'revokeToken',
+    'beginApply',
     'resealVault',
     'startSandbox',
   ]);

@@ -81,6 +81,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
     await schema.query(`
       DROP INDEX client_keys_by_expiry;
       ALTER TABLE client_keys DROP COLUMN client_id;
+      ALTER TABLE client_keys DROP COLUMN created_by;
       DROP TABLE call_counts;
       DROP TABLE approvals;
       DROP TABLE denied_subjects;
@@ -149,6 +150,8 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
       { version: 11 },
       { version: 12 },
       { version: 13 },
+      { version: 14 },
+      { version: 15 },
     ]);
     const secrets = await Promise.all(
       stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),
@@ -318,7 +321,7 @@ describe.skipIf(SERVER_URL === '')('in a schema of its own on that server', () =
     test('a schema of a newer version, and does not change it', async () => {
       await (await open()).close();
       await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
-      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 13\)/);
+      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 15\)/);
       await expect(open()).rejects.toThrow(StoreError);
       expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
     });
