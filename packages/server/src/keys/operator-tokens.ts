@@ -44,8 +44,8 @@ export function readTokenInstances({ instances }: Pick<OperatorToken, 'instances
 
 export interface OperatorTokens {
   /**
-   * Returns the token, with at most the role and the instances of the person who has created it. Rejects if the store fails: a token that
-   * cannot be looked up is not accepted.
+   * Returns the token, with at most the role and the instances of the person who has created it. Rejects if the store
+   * fails: a token that cannot be looked up is not accepted.
    */
   authenticate(text: string): Promise<OperatorToken | RefusedToken>;
   create(

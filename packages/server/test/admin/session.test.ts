@@ -20,11 +20,12 @@ test('starts a session with the token, and recognises it by its cookie', async (
   const { answer, setCookie, cookie, clock, get } = await login();
   expect(answer.status).toBe(200);
   const expires_at = new Date(clock.now + 8 * HOUR_MS).toISOString();
-  expect(answer.json).toEqual({ actor: SESSION_ACTOR, role: 'admin', expires_at });
+  const rights = { role: 'admin', instances: null, other_roles: [] };
+  expect(answer.json).toEqual({ actor: SESSION_ACTOR, ...rights, expires_at });
   expect(setCookie).toMatch(/^ep_session=[\w.-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict$/);
   expect((await get('/session', { token: null, headers: { cookie } })).json).toEqual(answer.json);
   expect((await get('/keys', { token: null, headers: { cookie: `a=b; ${cookie}; c=d` } })).status).toBe(200);
-  expect((await get('/session')).json).toEqual({ actor: TOKEN_ACTOR, role: 'admin', expires_at: null });
+  expect((await get('/session')).json).toEqual({ actor: TOKEN_ACTOR, ...rights, expires_at: null });
 });
 
 test.each([
