@@ -218,6 +218,8 @@ export async function createApp({
     idempotency,
     approvals,
     instances,
+    connections: services.connections,
+    findConnectUrl: (instance) => printConnectUrl(settings.http.publicUrl, instance),
     egress,
     nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
     databaseLimiters,
@@ -389,6 +391,11 @@ async function openTokens(
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
+}
+
+/** Address of the page on which a person connects; null if the proxy does not know its own address. */
+function printConnectUrl(publicUrl: string | null, instance: string): string | null {
+  return publicUrl === null ? null : `${publicUrl.replace(/\/$/, '')}/connect/${encodeURIComponent(instance)}`;
 }
 
 /** A new owner for each claim, so that a second claim of the same name fails. */

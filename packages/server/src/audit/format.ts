@@ -34,6 +34,8 @@ const COLUMNS = [
   'trace_id',
   'actor_type',
   'actor_name',
+  'person',
+  'odoo_login',
 ] as const;
 
 /** The beginning of a text that a spreadsheet runs as a formula. */
