@@ -53,7 +53,7 @@ import {
   WORKER_TIMES,
   type WorkerTimes,
 } from '../subscriptions/worker.ts';
-import type { Issuer } from '../tokens/issuer.ts';
+import type { ClaimRule, Issuer } from '../tokens/issuer.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
@@ -154,7 +154,12 @@ export async function createApp({
     onError: (error) => logger.error('calls per month', { err: describeError(error) }),
   });
   const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
-  const operators = await openOperators(provider, settings, services, replicas, { clock, nowMs, logger });
+  const personRules = issuers.find(({ name }) => name === provider?.name)?.rules ?? [];
+  const operators = await openOperators(provider, personRules, settings, services, replicas, {
+    clock,
+    nowMs,
+    logger,
+  });
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -258,6 +263,10 @@ export async function createApp({
     admin: {
       token: settings.admin.token,
       operators,
+      async authenticateToken(text) {
+        const found = (await tokens?.authenticate(text)) ?? null;
+        return found === null || 'refused' in found ? null : found.key.person;
+      },
       adminFor: services.adminFor,
       keys,
       tokens: services.operatorTokens,
@@ -268,6 +277,7 @@ export async function createApp({
       claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
       recordLogin: (login) => audit.recordLogin(login),
     },
+    connectionsOf: services.connectionsOf,
     console: { ...settings.console, folder: consoleFolder },
     multiCallServices: {
       exporter: createExporter({
@@ -420,6 +430,7 @@ function openSessionSeals({ clientSecret }: OperatorProvider, keys: Services['ke
 /** Null if no provider is configured; the library for OpenID Connect is not loaded then. */
 async function openOperators(
   provider: OperatorProvider | null,
+  personRules: readonly ClaimRule[],
   settings: Settings,
   { egress, keys, store }: Services,
   replicas: Replicas | null,
@@ -430,6 +441,7 @@ async function openOperators(
   const { createProvider } = await import('../operators/provider.ts');
   return createOperators({
     settings: provider,
+    personRules,
     provider: createProvider({ settings: provider, egress, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSessionSeals(provider, keys),

@@ -4,11 +4,12 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
+import type { Role } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
-import { findRule } from '../tokens/issuer.ts';
-import type { Grant, OperatorProvider } from './parse-operators.ts';
+import { type ClaimRule, findRule } from '../tokens/issuer.ts';
+import type { OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -26,10 +27,12 @@ const POLL_MS = 200;
 /** Browsers keep cookies of up to 4096 bytes, with their name and attributes. */
 const VALUE_LENGTH_MAX = 3900;
 
-const NO_RULE = 'no rule of operators.rules matches';
+const NO_RULE = 'no rule of operators.rules matches, and none of the same provider in auth.issuers';
 
 /** A session, as its cookie has it. Times are in milliseconds since 1970. */
-export interface OperatorSession extends Grant {
+export interface OperatorSession {
+  /** Null: a person who administers nothing, and has connections to Odoo of their own. */
+  readonly role: Role | null;
   /** `<name of the provider>/<subject>` */
   readonly id: string;
   readonly name: string;
@@ -78,6 +81,8 @@ export interface Operators {
 
 export interface OperatorsOptions {
   settings: OperatorProvider;
+  /** Persons who match one of these may sign in without a role: those whose tokens are accepted for calls. */
+  personRules: readonly ClaimRule[];
   provider: Provider;
   /** Address to which the provider sends the browser back. */
   redirectUri: string;
@@ -100,6 +105,7 @@ export interface OperatorsOptions {
 export function createOperators(options: OperatorsOptions): Operators {
   const {
     settings,
+    personRules,
     provider,
     redirectUri,
     vault,
@@ -129,9 +135,8 @@ export function createOperators(options: OperatorsOptions): Operators {
     { subject, name, claims, refreshToken }: Confirmed,
     { session, endsAt }: Pick<OperatorSession, 'session' | 'endsAt'>,
   ): { session: OperatorSession; value: string } | null {
-    const rule = findRule(settings.rules, claims);
-    if (rule === null) return null;
-    const { role } = rule;
+    const role = findRule(settings.rules, claims)?.role ?? null;
+    if (role === null && findRule(personRules, claims) === null) return null;
     const askAt = Math.min(clock() + settings.sessionMs, endsAt);
     const id = `${settings.name}/${subject}`;
     const started = { id, name, role, session, askAt };

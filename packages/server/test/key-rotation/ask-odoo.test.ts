@@ -29,6 +29,7 @@ const RECORD: KeyedRecord = {
     }),
   ),
   id: 'id',
+  userId: 2,
   key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
   createdAt: 0,
   updatedAt: 0,

@@ -14,6 +14,7 @@ import { PageAnchor } from '../../parts/page-anchor.tsx';
 import { printExactMoment } from '../../parts/print-moment.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { findTargetLink } from '../../parts/target-link.ts';
+import { revealInvisible } from '../../parts/show-json.ts';
 import { Time } from '../../parts/time.tsx';
 import { AdminChanges } from './admin-changes.tsx';
 import { FILTERS, type FilterName } from './audit-filters.ts';
@@ -87,6 +88,11 @@ function CallMembers({ call }: { call: AuditCallView }) {
           <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
         )}
       </Member>
+      {call.person !== undefined && (
+        <Member name="Person">
+          <Filterable name="person" value={call.person} /> as {revealInvisible(call.odoo_login ?? '')}
+        </Member>
+      )}
       {call.actor !== undefined && <ActorMember actor={call.actor} />}
       <SearchedMember filter="client_id" value={call.client_id} />
       <SearchedMember filter="address" value={call.address} />

@@ -37,12 +37,18 @@ const PROTOCOLS = [
   { value: 'json2', label: 'JSON-2 (Odoo 19 and later)' },
 ] as const;
 
+const IDENTITIES = [
+  { value: 'shared', label: 'One user for all callers' },
+  { value: 'person', label: 'Each person as their own user' },
+] satisfies { value: InstanceDraft['identity']; label: string }[];
+
 const MORE = ['protocol', 'timeout_ms', 'concurrency', 'certificates', 'rotate_key', 'key_expires_at'];
 
 export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: InstanceFieldsProps) {
   const [isMoreOpen, { toggle }] = useDisclosure(false);
   const hasFault = MORE.some((member) => findFault(error, member) !== undefined);
   const needsKey = isNew || riskyChanges.length > 0;
+  const isShared = draft.identity === 'shared';
   return (
     <Stack gap="sm">
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
@@ -77,8 +83,18 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
           required
           spellCheck={false}
         />
-        <NumberInput
-          label="User id"
+        <Select
+          label="Calls run as"
+          description="The user in Odoo, whose rights they have"
+          data={IDENTITIES}
+          value={draft.identity}
+          onChange={(value) => value !== null && onChange({ identity: value as InstanceDraft['identity'] })}
+          error={findFault(error, 'identity')}
+          allowDeselect={false}
+        />
+        {isShared && (
+          <NumberInput
+            label="User id"
           description="The number of the user in Odoo: the id in the address of its form"
           placeholder="2"
           min={1}
@@ -88,7 +104,9 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
           error={findFault(error, 'user_id')}
           required
         />
+        )}
       </SimpleGrid>
+      {isShared && (
       <PasswordInput
         label="Odoo key"
         description={
@@ -108,6 +126,7 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
         placeholder={isNew ? '' : 'unchanged'}
         autoComplete="new-password"
       />
+      )}
       <Switch
         label="The server has a private address or uses plain http"
         description="Without this, the proxy calls only public addresses over https. It applies to this instance only."

@@ -19,13 +19,15 @@ import type { OperatorTokens, RefusedToken } from '../../keys/operator-tokens.ts
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
-import type { Authenticated, Login, LoginWay } from './login.ts';
+import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';
 import { createNoProviderError, createOperatorSignIn, type OperatorSignIn } from './operator-sign-in.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
+  /** The person who makes the request, by their session or by a token of an issuer. A role is not needed. */
+  identifyPerson(request: FastifyRequest, reply: FastifyReply): Promise<ActorView>;
   /** Starts a session and sets its cookie on the answer. */
   login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** The ways to start a session. */
@@ -51,6 +53,8 @@ export interface AuthenticateOptions {
   operators: Operators | null;
   /** Address under which browsers reach the proxy. */
   publicUrl: string | null;
+  /** The person whose token of an issuer this is; null if it is none, or is refused. Rejects if the store fails. */
+  authenticateToken: (text: string) => Promise<string | null>;
   /** Personal tokens. */
   tokens: Pick<OperatorTokens, 'authenticate'>;
   /** Separate from that of client keys: a caller with a bad key must not slow an administrator down. */
@@ -80,6 +84,7 @@ export function createAuthenticator({
   token: setToken,
   operators,
   publicUrl,
+  authenticateToken,
   tokens,
   slowdown,
   clock,
@@ -200,10 +205,37 @@ export function createAuthenticator({
     return signIn;
   }
 
-  async function findSession(value: string, reply: FastifyReply): Promise<Authenticated | null> {
+  async function findSession(value: string, reply: FastifyReply): Promise<SignedIn | null> {
     const session = sessions.find(value);
     if (session !== null) return { ...SESSION, expiresAt: session.expiresAt };
     return signIn === null ? null : await signIn.find(value, reply);
+  }
+
+  /** Throws an AdminError if the session has ended, or a page of another server makes a change with it. */
+  async function requireSession(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn> {
+    const value = readSessionCookie(request.headers.cookie);
+    if (value === undefined) throw createAdminError(401, NOT_SIGNED_IN);
+    const session = await findSession(value, reply);
+    if (session === null) {
+      record(NOBODY, 'login.refused', 'session', request);
+      throw createAdminError(401, 'The session has ended: log in again.');
+    }
+    if (!isSafe(request.method)) requireOwnPage(request);
+    return session;
+  }
+
+  async function findTokenPerson(
+    given: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<ActorView> {
+    const found = await authenticateToken(given).catch((error: unknown) => {
+      throw toAdminError(error);
+    });
+    if (found === null) return refuseSlowly('token', NO_PERSON_TOKEN, request, reply);
+    const person: ActorView = { type: 'person', id: found, name: found };
+    recordToken(person, request);
+    return person;
   }
 
   return {
@@ -214,27 +246,27 @@ export function createAuthenticator({
     },
 
     async identify(request, reply) {
-      const { authorization, cookie } = request.headers;
+      const { authorization } = request.headers;
       if (authorization !== undefined) {
         const given = /^bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
         const holder = await findTokenHolder(given, request, reply);
         recordToken(holder, request);
         return holder;
       }
-      const value = readSessionCookie(cookie);
-      if (value === undefined) {
-        throw createAdminError(
-          401,
-          'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.',
-        );
+      const session = await requireSession(request, reply);
+      const { role } = session;
+      if (role === null) throw createAdminError(403, NO_ROLE);
+      return { ...session, role };
+    },
+
+    async identifyPerson(request, reply) {
+      const { authorization } = request.headers;
+      if (authorization !== undefined) {
+        return findTokenPerson(/^bearer +(.*)$/i.exec(authorization)?.[1] ?? '', request, reply);
       }
-      const session = await findSession(value, reply);
-      if (session === null) {
-        record(NOBODY, 'login.refused', 'session', request);
-        throw createAdminError(401, 'The session has ended: log in again.');
-      }
-      if (!isSafe(request.method)) requireOwnPage(request);
-      return session;
+      const session = await requireSession(request, reply);
+      if (session.type !== 'person') throw createAdminError(403, NO_PERSON);
+      return nameActor(session);
     },
 
     async login({ token = '', code }, request, reply) {
@@ -255,13 +287,22 @@ export function createAuthenticator({
         if (person !== null) record(person, 'logout.session', 'provider', request);
         else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
       }
-      reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }));
+      const rootPath = publicUrl === null ? '/' : new URL(publicUrl).pathname.replace(/(?<=.)\/$/, '');
+      reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }, rootPath));
     },
   };
 }
 
 /** A session has the rights of `admin.token`, also if it was started with a link. */
 const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin' };
+
+const NOT_SIGNED_IN =
+  'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.';
+const NO_ROLE =
+  'You have no role here, so that you administer nothing: no rule of operators.rules matches. Your own connections to Odoo are at /me.';
+const NO_PERSON =
+  'This is for persons: sign in by your identity provider. A session with `admin.token` is that of nobody in particular.';
+const NO_PERSON_TOKEN = 'This is no token of a person, or it is not valid: send one of a provider in `auth.issuers`.';
 
 const NOT_THE_TOKEN = 'This is not the admin token; it is the setting admin.token of the proxy.';
 

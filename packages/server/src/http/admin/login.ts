@@ -1,5 +1,5 @@
 /** Who makes a request to the admin API, and how that is recorded. */
-import type { ActorView } from '@erp-proxy/contract';
+import type { ActorView, Role } from '@erp-proxy/contract';
 import type { Identity } from '../../admin/admin.ts';
 
 /** Who makes a request, and until when they are accepted without another proof. */
@@ -7,6 +7,9 @@ export interface Authenticated extends Identity {
   /** Milliseconds since 1970; null: not known, or not by itself. */
   readonly expiresAt: number | null;
 }
+
+/** A person who signed in by the identity provider. `role` null: without the right to administer anything. */
+export type SignedIn = Omit<Authenticated, 'role'> & { readonly role: Role | null };
 
 /** A login, as recorded in the audit. */
 export interface Login {

@@ -8,7 +8,7 @@ import { toAdminError } from '../../admin/to-admin-error.ts';
 import { type Operators, SIGN_IN_MS, type SignInFault } from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
-import type { Authenticated, Login } from './login.ts';
+import type { Login, SignedIn } from './login.ts';
 import { type CookieScope, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
 /** Belongs to one sign-in of one browser. */
@@ -21,9 +21,9 @@ export interface OperatorSignIn {
   /** Takes the answer of the provider, and sends the browser to a page of the console. */
   finish(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Null if the session has ended. Sets the new cookie if the session was renewed. */
-  find(value: string, reply: FastifyReply): Promise<Authenticated | null>;
+  find(value: string, reply: FastifyReply): Promise<SignedIn | null>;
   /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
-  end(value: string): Promise<Authenticated | null>;
+  end(value: string): Promise<SignedIn | null>;
 }
 
 export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'> {
@@ -33,7 +33,7 @@ export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'>
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Records a login, or a refused one. `id` and `name`: the person, if it is known. */
-  record: (action: Login['action'], person: Authenticated | null, request: FastifyRequest) => void;
+  record: (action: Login['action'], person: SignedIn | null, request: FastifyRequest) => void;
   /** Resolves after the delay of a refused login; rejects with an AdminError if there are too many. */
   slowDown: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -42,7 +42,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   const { operators, isHostShared, clock, record, slowDown } = options;
   const url = new URL(options.publicUrl);
   const root = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
-  const adminPath = `${url.pathname.replace(/\/$/, '')}/admin/v1`;
+  const rootPath = url.pathname.replace(/\/$/, '');
+  const adminPath = `${rootPath}/admin/v1`;
   const isSecure = url.protocol === 'https:' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   const endOfSignIn = printSignIn('', 0);
 
@@ -53,8 +54,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   }
 
   function printSession(value: string, endsAt: number): string {
-    // The path is named, because this cookie is also set by routes in other folders than that of the login route.
-    const path = isHostShared ? adminPath : '/';
+    // The path is named, because routes in several folders set and take this cookie.
+    const path = isHostShared ? rootPath : '/';
     const maxAgeMs = endsAt - clock();
     return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
   }
@@ -115,7 +116,7 @@ function authenticate({
   name,
   role,
   endsAt,
-}: Pick<Authenticated, 'id' | 'name' | 'role'> & { endsAt: number }): Authenticated {
+}: Pick<SignedIn, 'id' | 'name' | 'role'> & { endsAt: number }): SignedIn {
   return { type: 'person', id, name, role, expiresAt: endsAt };
 }
 
