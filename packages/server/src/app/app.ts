@@ -86,6 +86,7 @@ export interface App
     | 'store'
     | 'keys'
     | 'instances'
+    | 'connections'
     | 'audit'
     | 'egress'
     | 'keyRotation'
@@ -329,6 +330,7 @@ export async function createApp({
     store,
     keys,
     instances,
+    connections: services.connections,
     audit,
     egress,
     keyRotation,

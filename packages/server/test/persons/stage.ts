@@ -4,7 +4,8 @@ import type { InstanceInput } from '@erp-proxy/contract';
 import { type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness.ts';
-import { AUDIENCE, describeIssuer, makeClaims, makeKey, READER, signToken, startIssuer } from '../tokens/issuer.ts';
+import { type Script, startUpstream, type UpstreamRequest } from '../scripted-upstream.ts';
+import { describeIssuer, makeClaims, makeKey, READER, signToken, startIssuer } from '../tokens/issuer.ts';
 
 export const PUBLIC_URL = 'https://erp.example.com/gateway';
 export const MASTER_KEY = randomBytes(32).toString('base64');
@@ -29,7 +30,7 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
       ...options,
       settings: {
         'auth.issuers': JSON.stringify([
-          describeIssuer(issuer, { rules: [{ policy: { ...READER, read_only: false, models: ALL } }], ...changes }),
+          describeIssuer(issuer, { rules: [{ policy: { ...READER, read_only: false, models: ALL, cache: true } }], ...changes }),
         ]),
         'http.publicUrl': PUBLIC_URL,
         'upstream.protocol': 'auto',
@@ -78,8 +79,38 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
   };
 }
 
+/**
+ * The same proxy in front of a scripted upstream, to which nobody can connect: `put` stores connections as they are. The
+ * key of a person is `key-of-<name>`, unless another one is given.
+ */
+export async function startScripted(script: Script, options: ProxyOptions & { instance?: Partial<InstanceInput> } = {}) {
+  const upstream = closeAfterTest(await startUpstream(script));
+  const stage = await startStage({
+    ...options,
+    instance: { url: upstream.url, db: 'prod', protocol: 'jsonrpc', ...options.instance },
+    settings: { 'upstream.protocol': 'jsonrpc', ...options.settings },
+  });
+  const { instances, connections } = stage.proxy.app;
+  return {
+    ...stage,
+    upstream,
+    async put(sub: string, changes: { userId?: number; apiKey?: string } = {}) {
+      const user = { userId: 7, apiKey: `key-of-${sub}`, ...changes };
+      const instance = await instances.find('prod');
+      await connections.put(instance!, { person: `corp/${sub}`, login: sub, keyExpiresAt: null, ...user });
+    },
+    remove: (sub: string) => connections.remove({ instance: 'prod', person: `corp/${sub}` }),
+  };
+}
+
+/** The user and the key with which Odoo got a call. */
+export function readSender({ body }: UpstreamRequest): { userId: number; apiKey: string } {
+  const [, userId, apiKey] = JSON.parse(body.toString()).params.args;
+  return { userId, apiKey };
+}
+
 export const ADMIN_TOKEN = 'admin-token-of-the-test-of-persons';
-const ALL = { '*': ['*', 'read', 'search*', 'context_get'] };
+const ALL = { '*': ['*', 'read', 'search*', 'create', 'write', 'context_get'] };
 
 /** Asks Odoo who runs the call. */
 export const READ_ME = {
@@ -90,5 +121,3 @@ export const READ_ME = {
   keyword: {},
   erp_instance: { name: 'prod' },
 };
-
-export { AUDIENCE };
