@@ -179,7 +179,8 @@ export const PROXY_ERRORS = {
     httpStatus: 403,
     retry: 'never',
     when: 'The instance runs each call as the Odoo user of the person who calls, and this person has not connected one, or has to connect it again. `data.connect_url` is the page to do so; it is null if the proxy does not know its own address (`http.publicUrl`).',
-    remedy: 'Have the person open `data.connect_url` and connect, then send the call again ([persons.md](persons.md)).',
+    remedy:
+      'Have the person open `data.connect_url` and connect, then send the call again ([persons.md](persons.md)).',
   },
   internal: {
     code: -32603,

@@ -73,7 +73,7 @@ export const connectionInput = named(
     api_key: z
       .string('must be an API key of the user in Odoo')
       .meta({ writeOnly: true })
-      .describe("An API key of the user in Odoo. A password is refused."),
+      .describe('An API key of the user in Odoo. A password is refused.'),
   }),
 );
 export type ConnectionInput = z.infer<typeof connectionInput>;

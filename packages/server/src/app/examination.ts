@@ -50,7 +50,11 @@ export async function examineAddress(
   const nowMs = () => performance.now();
   return examineServer(
     {
-      target: { ...target, instance: instance ?? null, credentialsId: nameCredentials({ ...target, person: null }) },
+      target: {
+        ...target,
+        instance: instance ?? null,
+        credentialsId: nameCredentials({ ...target, person: null }),
+      },
       hasCredentials: credentials !== null,
       login,
       timeoutMs: timeoutMs ?? upstream.timeoutMs,

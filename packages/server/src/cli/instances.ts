@@ -64,7 +64,11 @@ export const instancesCommands: readonly Command[] = [
       if (url === undefined || db === undefined) throw new CommandError('Give --erp-url and --db.');
       if (members.identity === 'person') {
         if ((user_id ?? api_key ?? login) != null) throw new CommandError(NO_USER);
-        return useAdmin(input, (admin) => addForPersons(input, admin, { name, url, db, ...members }), 'create');
+        return useAdmin(
+          input,
+          (admin) => addForPersons(input, admin, { name, url, db, ...members }),
+          'create',
+        );
       }
       if (api_key == null || (user_id ?? login) == null) {
         throw new CommandError('Give --erp-url, --db, --user-id or --login, and --api-key-file.');
@@ -159,7 +163,11 @@ const NO_USER =
 /** The server is not asked: without a user, it tells little. */
 async function addForPersons(input: CommandInput, admin: Admin, instance: InstanceInput): Promise<number> {
   const view = await admin.createInstance(instance).catch(explainByOptions);
-  printResult(input, view, `Instance ${view.name} is stored; each person connects at /connect/${view.name}.\n`);
+  printResult(
+    input,
+    view,
+    `Instance ${view.name} is stored; each person connects at /connect/${view.name}.\n`,
+  );
   warnOfEgress(input, instance);
   return 0;
 }

@@ -2,13 +2,14 @@
  * Connections of persons: the user in Odoo of a person on an instance with the identity `person`, with a sealed key.
  * Opens them for calls, lists them without their keys, and changes them. Knows neither Odoo nor how a person signs in.
  */
+
+import type { Instance } from '../instances/instances.ts';
+import { type Vault, VaultError } from '../instances/vault.ts';
+import { KeyHolder } from '../instances/views.ts';
 import { FreshCache } from '../stores/fresh-cache.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { ConnectionId, ConnectionListQuery, StoredConnection } from '../stores/ports/connections.ts';
 import type { Store } from '../stores/ports/store.ts';
-import type { Instance } from '../instances/instances.ts';
-import { type Vault, VaultError } from '../instances/vault.ts';
-import { KeyHolder } from '../instances/views.ts';
 import { type Body, openConnection, readConnection, sealConnection } from './row.ts';
 
 /** What a call needs to run as the user of a person. */
@@ -138,7 +139,10 @@ export function createConnections({
     }
   }
 
-  async function resealRow(row: StoredConnection, describeAction: DescribeConnectionReseal): Promise<boolean> {
+  async function resealRow(
+    row: StoredConnection,
+    describeAction: DescribeConnectionReseal,
+  ): Promise<boolean> {
     if (row.masterKeyId === requireVault().masterKeyId) return false;
     const sealed = sealConnection(row, openConnection(row, requireVault()), requireVault());
     const auditBatch = describeAction(row, { from: row.masterKeyId, to: sealed.masterKeyId });

@@ -39,9 +39,7 @@ export function openConnection(row: StoredConnection, vault: Vault): Body {
     return { ...body, api_key: vault.open(body.api_key, bind(row, body)) };
   } catch (error) {
     if (!(error instanceof VaultError)) throw error;
-    throw new VaultError(
-      `The key of ${row.person} for ${row.instance} cannot be used. ${error.message}`,
-    );
+    throw new VaultError(`The key of ${row.person} for ${row.instance} cannot be used. ${error.message}`);
   }
 }
 

@@ -3,7 +3,8 @@ import type { ConnectionStore, StoredConnection } from './ports/connections.ts';
 import { createParameters, isStorable } from './sql.ts';
 import type { Databases } from './statements.ts';
 
-const COLUMNS = 'instance, person, instance_id AS "instanceId", master_key_id AS "masterKeyId", body, version';
+const COLUMNS =
+  'instance, person, instance_id AS "instanceId", master_key_id AS "masterKeyId", body, version';
 
 export function createConnections({ durable }: Databases): ConnectionStore {
   return {
@@ -64,7 +65,11 @@ export function createConnections({ durable }: Databases): ConnectionStore {
       if (!isStorable(instance) || !isStorable(person)) return false;
       const remove = 'DELETE FROM connections WHERE instance = $1 AND person = $2';
       return hasChanged(
-        await durable.transactWithAudit(auditBatch, (it) => it.change(remove, [instance, person]), hasChanged),
+        await durable.transactWithAudit(
+          auditBatch,
+          (it) => it.change(remove, [instance, person]),
+          hasChanged,
+        ),
       );
     },
   };

@@ -72,7 +72,13 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     ),
   operatorTokens: async ({ operatorTokens }) => operatorTokens.insert(buildToken({ id: 'token' })),
   connections: async ({ connections }) => {
-    await connections.put({ instance: 'prod', person: 'corp/ann', instanceId: 'i', masterKeyId: 'm', body: '{}' });
+    await connections.put({
+      instance: 'prod',
+      person: 'corp/ann',
+      instanceId: 'i',
+      masterKeyId: 'm',
+      body: '{}',
+    });
   },
   deniedSubjects: async ({ deniedSubjects }) => deniedSubjects.deny({ id: 'corp/ann', deniedAt: 3 }),
   statistics: async ({ statistics }) =>

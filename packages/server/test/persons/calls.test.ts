@@ -4,23 +4,31 @@ import { PUBLIC_URL, startStage } from './stage.ts';
 
 type Stage = Awaited<ReturnType<typeof startStage>>;
 
-test.each([16, 18, 19] as const)('Odoo %i runs the call of a person as the user of this person', async (version) => {
-  const stage = await startStage({ version });
-  const { sandbox, connect, proxy } = stage;
-  const { admin, demo } = sandbox.users;
-  expect(await connect('ada', admin)).toMatchObject({ status: 200, json: { login: 'admin', user_id: 2 } });
-  expect(await connect('bob', demo)).toMatchObject({ status: 200, json: { login: 'demo', user_id: 8 } });
-  expect(await findUser(stage, 'ada')).toBe(2);
-  expect(await findUser(stage, 'bob')).toBe(8);
-  await proxy.app.audit.flush();
-  const { items } = await proxy.app.audit.search({ kind: 'call', person: 'corp/bob' });
-  expect(items).toHaveLength(1);
-  for (const item of items) {
-    expect(item).toMatchObject({ key_id: 'corp/bob', person: 'corp/bob', odoo_login: 'demo', instance: 'prod' });
-  }
-  const texts = [JSON.stringify(items), JSON.stringify(proxy.log)].join('');
-  for (const { apiKey } of [admin, demo]) expect(texts).not.toContain(apiKey);
-});
+test.each([16, 18, 19] as const)(
+  'Odoo %i runs the call of a person as the user of this person',
+  async (version) => {
+    const stage = await startStage({ version });
+    const { sandbox, connect, proxy } = stage;
+    const { admin, demo } = sandbox.users;
+    expect(await connect('ada', admin)).toMatchObject({ status: 200, json: { login: 'admin', user_id: 2 } });
+    expect(await connect('bob', demo)).toMatchObject({ status: 200, json: { login: 'demo', user_id: 8 } });
+    expect(await findUser(stage, 'ada')).toBe(2);
+    expect(await findUser(stage, 'bob')).toBe(8);
+    await proxy.app.audit.flush();
+    const { items } = await proxy.app.audit.search({ kind: 'call', person: 'corp/bob' });
+    expect(items).toHaveLength(1);
+    for (const item of items) {
+      expect(item).toMatchObject({
+        key_id: 'corp/bob',
+        person: 'corp/bob',
+        odoo_login: 'demo',
+        instance: 'prod',
+      });
+    }
+    const texts = [JSON.stringify(items), JSON.stringify(proxy.log)].join('');
+    for (const { apiKey } of [admin, demo]) expect(texts).not.toContain(apiKey);
+  },
+);
 
 /** Makes a call, and returns the id of the user in Odoo who ran it. */
 async function findUser(stage: Stage, as: string | Record<string, string>): Promise<number | null> {
@@ -28,7 +36,11 @@ async function findUser(stage: Stage, as: string | Record<string, string>): Prom
   stage.sandbox.beforeCall(({ model, userId }) => {
     if (model === 'res.partner') found = userId;
   });
-  const { status } = await stage.call(as, { action: 'read', model_id: 'res.partner', params: [[3], ['name']] });
+  const { status } = await stage.call(as, {
+    action: 'read',
+    model_id: 'res.partner',
+    params: [[3], ['name']],
+  });
   expect(status).toBe(200);
   return found;
 }
@@ -57,7 +69,9 @@ test('a key for a person makes the calls of this person, and another key none', 
   const { key } = await proxy.app.keys.create({ name: 'script of Ada', person: 'corp/ada' });
   expect(await findUser(stage, { 'x-proxy-api': key })).toBe(8);
   const { key: bobs } = await proxy.app.keys.create({ name: 'script of Bob', person: 'corp/bob' });
-  expect((await call({ 'x-proxy-api': bobs })).json.error).toMatchObject({ data: { type: 'connect_required' } });
+  expect((await call({ 'x-proxy-api': bobs })).json.error).toMatchObject({
+    data: { type: 'connect_required' },
+  });
   expect((await call({ 'x-proxy-api': proxy.key })).json.error).toMatchObject({
     code: -32010,
     message: expect.stringContaining('keys create --for'),

@@ -27,7 +27,10 @@ test('a person lists, tests, renews and removes connections, each act with both 
     ok: true,
     text: expect.stringContaining('(demo)'),
   });
-  expect((await connect('ada', admin)).json).toMatchObject({ login: 'admin', created_at: made.json.created_at });
+  expect((await connect('ada', admin)).json).toMatchObject({
+    login: 'admin',
+    created_at: made.json.created_at,
+  });
   expect((await ask('DELETE', '/me/connections/prod', 'ada')).status).toBe(204);
   expect((await ask('DELETE', '/me/connections/prod', 'ada')).status).toBe(404);
   await proxy.app.audit.flush();
@@ -35,9 +38,16 @@ test('a person lists, tests, renews and removes connections, each act with both 
   const actor = { type: 'person', id: 'corp/ada' };
   const key = { from: '(secret)', to: '(secret)' };
   const target = 'connection prod corp/ada';
-  expect(items.filter((item) => item.kind === 'admin' && item.action.startsWith('connection.'))).toMatchObject([
+  expect(
+    items.filter((item) => item.kind === 'admin' && item.action.startsWith('connection.')),
+  ).toMatchObject([
     { actor, target, action: 'connection.remove', changes: { login: { from: 'admin', to: null } } },
-    { actor, target, action: 'connection.renew', changes: { login: { from: 'demo', to: 'admin' }, api_key: key } },
+    {
+      actor,
+      target,
+      action: 'connection.renew',
+      changes: { login: { from: 'demo', to: 'admin' }, api_key: key },
+    },
     { actor, target, action: 'connection.create', changes: { login: { from: null, to: 'demo' } } },
   ]);
   expect(JSON.stringify(items)).not.toContain(demo.apiKey);
@@ -57,20 +67,23 @@ test('a person neither sees nor changes the connection of another one', async ()
   expect((await call('bob')).status).toBe(403);
 });
 
-test.each([16, 19] as const)('Odoo %i: says what is wrong with login and key, and stores nothing', async (version) => {
-  const { sandbox, connect, ask } = await startStage({ version });
-  const { admin } = sandbox.users;
-  const expectFault = (answer: { status: number; json: unknown }, says: RegExp) =>
-    expect(answer).toMatchObject({
-      status: 400,
-      json: { faults: [{ path: 'api_key', message: expect.stringMatching(says) }] },
-    });
-  expectFault(await connect('ada', { login: 'demo', apiKey: WRONG_KEY }), /not accepted.*wrong.*archived/);
-  expectFault(await connect('ada', { login: 'demo', apiKey: 'my password' }), /40 digits/);
-  // The key of somebody else.
-  expectFault(await connect('ada', { login: 'demo', apiKey: admin.apiKey }), /not accepted/);
-  expect((await ask('GET', '/me/connections', 'ada')).json.connections).toEqual([]);
-});
+test.each([16, 19] as const)(
+  'Odoo %i: says what is wrong with login and key, and stores nothing',
+  async (version) => {
+    const { sandbox, connect, ask } = await startStage({ version });
+    const { admin } = sandbox.users;
+    const expectFault = (answer: { status: number; json: unknown }, says: RegExp) =>
+      expect(answer).toMatchObject({
+        status: 400,
+        json: { faults: [{ path: 'api_key', message: expect.stringMatching(says) }] },
+      });
+    expectFault(await connect('ada', { login: 'demo', apiKey: WRONG_KEY }), /not accepted.*wrong.*archived/);
+    expectFault(await connect('ada', { login: 'demo', apiKey: 'my password' }), /40 digits/);
+    // The key of somebody else.
+    expectFault(await connect('ada', { login: 'demo', apiKey: admin.apiKey }), /not accepted/);
+    expect((await ask('GET', '/me/connections', 'ada')).json.connections).toEqual([]);
+  },
+);
 
 test('Odoo over /json/2 alone: refuses the key of another user than that of the login', async () => {
   const { sandbox, connect } = await startStage({ version: 19, instance: { protocol: 'json2' } });
@@ -95,7 +108,9 @@ test('tells when the key ends, and when Odoo refuses it later', async () => {
   const at = Date.UTC(2027, 1, 1);
   const sandbox = closeAfterTest(await startSandbox({ version: 19, keysExpireAt: at }));
   const { connect, ask } = await startStage({ instance: { url: sandbox.url, db: sandbox.db } });
-  expect((await connect('ada', sandbox.users.demo)).json).toMatchObject({ key_expires_at: new Date(at).toISOString() });
+  expect((await connect('ada', sandbox.users.demo)).json).toMatchObject({
+    key_expires_at: new Date(at).toISOString(),
+  });
   sandbox.setClock(() => at + 1000);
   expect((await ask('POST', '/me/connections/prod/test', 'ada')).json).toMatchObject({
     ok: false,
@@ -174,5 +189,7 @@ test('the key of a person is created for one of a known provider, and for nobody
   const path = `/keys/${made.json.id}`;
   expect((await admin('PATCH', path, { for: 'corp/bob' })).json).toMatchObject({ faults: [{ path: 'for' }] });
   expect((await admin('PATCH', path, { for: 'corp/ada', name: 'new' })).json).toMatchObject({ name: 'new' });
-  expect((await admin('POST', `${path}/rotate`, { overlap_seconds: 0 })).json).toMatchObject({ for: 'corp/ada' });
+  expect((await admin('POST', `${path}/rotate`, { overlap_seconds: 0 })).json).toMatchObject({
+    for: 'corp/ada',
+  });
 });

@@ -30,7 +30,10 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
       ...options,
       settings: {
         'auth.issuers': JSON.stringify([
-          describeIssuer(issuer, { rules: [{ policy: { ...READER, read_only: false, models: ALL, cache: true } }], ...changes }),
+          describeIssuer(issuer, {
+            rules: [{ policy: { ...READER, read_only: false, models: ALL, cache: true } }],
+            ...changes,
+          }),
         ]),
         'http.publicUrl': PUBLIC_URL,
         'upstream.protocol': 'auto',
@@ -83,7 +86,10 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
  * The same proxy in front of a scripted upstream, to which nobody can connect: `put` stores connections as they are. The
  * key of a person is `key-of-<name>`, unless another one is given.
  */
-export async function startScripted(script: Script, options: ProxyOptions & { instance?: Partial<InstanceInput> } = {}) {
+export async function startScripted(
+  script: Script,
+  options: ProxyOptions & { instance?: Partial<InstanceInput> } = {},
+) {
   const upstream = closeAfterTest(await startUpstream(script));
   const stage = await startStage({
     ...options,

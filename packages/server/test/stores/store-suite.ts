@@ -845,7 +845,9 @@ function describeConnections(use: () => Store): void {
       await connections.put(buildConnection({ person, instance: 'test', instanceId: 'j' }));
     }
     const list = async (query: Partial<Parameters<typeof connections.list>[0]>) =>
-      (await connections.list({ after: null, limit: 9, ...query })).map((it) => `${it.instance} ${it.person}`);
+      (await connections.list({ after: null, limit: 9, ...query })).map(
+        (it) => `${it.instance} ${it.person}`,
+      );
     expect(await list({ limit: 4 })).toEqual(['prod corp/B', 'prod corp/a', 'prod corp/b', 'test corp/B']);
     expect(await list({ after: { instance: 'prod', person: 'corp/b' }, limit: 2 })).toEqual([
       'test corp/B',
@@ -875,7 +877,9 @@ function describeConnections(use: () => Store): void {
     await connections.put(buildConnection({}));
     await connections.put(buildConnection({ instance: 'test', instanceId: 'j' }));
     expect(await instances.remove('i', 1)).toBe('done');
-    expect((await connections.list({ after: null, limit: 9 })).map(({ instance }) => instance)).toEqual(['test']);
+    expect((await connections.list({ after: null, limit: 9 })).map(({ instance }) => instance)).toEqual([
+      'test',
+    ]);
   });
 
   test('tells watchers of each change', async () => {
@@ -1415,9 +1419,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-export function buildConnection(
-  overrides: Partial<StoredConnection>,
-): Omit<StoredConnection, 'version'> {
+export function buildConnection(overrides: Partial<StoredConnection>): Omit<StoredConnection, 'version'> {
   return {
     instance: 'prod',
     person: 'corp/ada',

@@ -11,7 +11,8 @@ import {
 import { pickChanges } from '../../parts/compare-members.ts';
 
 /** `api_key` empty: the stored one stays. A member that is left out has its default. */
-export interface InstanceDraft extends Omit<InstanceInput, 'identity' | 'user_id' | 'api_key' | 'certificates'> {
+export interface InstanceDraft
+  extends Omit<InstanceInput, 'identity' | 'user_id' | 'api_key' | 'certificates'> {
   identity: InstanceView['identity'];
   user_id: number | null;
   api_key: string;

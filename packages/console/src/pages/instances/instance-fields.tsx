@@ -95,37 +95,37 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
         {isShared && (
           <NumberInput
             label="User id"
-          description="The number of the user in Odoo: the id in the address of its form"
-          placeholder="2"
-          min={1}
-          allowDecimal={false}
-          value={draft.user_id ?? ''}
-          onChange={(value) => onChange({ user_id: readNumber(value) })}
-          error={findFault(error, 'user_id')}
-          required
-        />
+            description="The number of the user in Odoo: the id in the address of its form"
+            placeholder="2"
+            min={1}
+            allowDecimal={false}
+            value={draft.user_id ?? ''}
+            onChange={(value) => onChange({ user_id: readNumber(value) })}
+            error={findFault(error, 'user_id')}
+            required
+          />
         )}
       </SimpleGrid>
       {isShared && (
-      <PasswordInput
-        label="Odoo key"
-        description={
-          isNew
-            ? 'An API key of this user: in Odoo under Preferences, Account security. Nobody can read it back.'
-            : 'The stored key is never shown. Type one to replace it.'
-        }
-        value={draft.api_key}
-        onChange={({ currentTarget }) => onChange({ api_key: currentTarget.value })}
-        error={
-          findFault(error, 'api_key') ??
-          (riskyChanges.length > 0 && draft.api_key === ''
-            ? `Type the key again: ${riskyChanges.join(' and ')} changed, and a stored key is never sent to another server.`
-            : undefined)
-        }
-        required={needsKey}
-        placeholder={isNew ? '' : 'unchanged'}
-        autoComplete="new-password"
-      />
+        <PasswordInput
+          label="Odoo key"
+          description={
+            isNew
+              ? 'An API key of this user: in Odoo under Preferences, Account security. Nobody can read it back.'
+              : 'The stored key is never shown. Type one to replace it.'
+          }
+          value={draft.api_key}
+          onChange={({ currentTarget }) => onChange({ api_key: currentTarget.value })}
+          error={
+            findFault(error, 'api_key') ??
+            (riskyChanges.length > 0 && draft.api_key === ''
+              ? `Type the key again: ${riskyChanges.join(' and ')} changed, and a stored key is never sent to another server.`
+              : undefined)
+          }
+          required={needsKey}
+          placeholder={isNew ? '' : 'unchanged'}
+          autoComplete="new-password"
+        />
       )}
       <Switch
         label="The server has a private address or uses plain http"

@@ -71,16 +71,16 @@ function Actions({ current, path }: CurrentProps) {
         Show calls
       </Button>
       {current.identity === 'shared' && (
-      <DialogButton
-        label="Rotate Odoo key"
-        confirmColor="red.9"
-        mutation={rotate}
-        request={{ method: 'POST', path: `${path}/rotate-key` }}
-        command={`instances rotate-key ${quoteIfNeeded(current.name)}`}
-      >
-        Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and
-        later can do this; the proxy says so if the server cannot.
-      </DialogButton>
+        <DialogButton
+          label="Rotate Odoo key"
+          confirmColor="red.9"
+          mutation={rotate}
+          request={{ method: 'POST', path: `${path}/rotate-key` }}
+          command={`instances rotate-key ${quoteIfNeeded(current.name)}`}
+        >
+          Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and
+          later can do this; the proxy says so if the server cannot.
+        </DialogButton>
       )}
       <DialogButton
         label="Remove instance"

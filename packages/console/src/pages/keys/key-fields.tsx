@@ -38,7 +38,9 @@ export function KeyFields({ draft, onChange, error, isNew }: KeyFieldsProps) {
       {(isNew || draft.for !== null) && (
         <TextInput
           label="For a person"
-          description={isNew ? 'Whose calls it makes, if one. It cannot be changed.' : 'It cannot be changed.'}
+          description={
+            isNew ? 'Whose calls it makes, if one. It cannot be changed.' : 'It cannot be changed.'
+          }
           placeholder="corp/3f6c"
           value={draft.for ?? ''}
           onChange={({ currentTarget: { value } }) => onChange({ for: value === '' ? null : value })}

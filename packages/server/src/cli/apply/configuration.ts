@@ -152,7 +152,10 @@ export function readConfiguration(
     return {
       line: located.line,
       name,
-      members: { policy: isNone ? null : policies.resolve(policy), ...(person === undefined ? {} : { for: person }) },
+      members: {
+        policy: isNone ? null : policies.resolve(policy),
+        ...(person === undefined ? {} : { for: person }),
+      },
     };
   }
 

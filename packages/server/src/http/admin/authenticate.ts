@@ -302,7 +302,8 @@ const NO_ROLE =
   'You have no role here, so that you administer nothing: no rule of operators.rules matches. Your own connections to Odoo are at /me.';
 const NO_PERSON =
   'This is for persons: sign in by your identity provider. A session with `admin.token` is that of nobody in particular.';
-const NO_PERSON_TOKEN = 'This is no token of a person, or it is not valid: send one of a provider in `auth.issuers`.';
+const NO_PERSON_TOKEN =
+  'This is no token of a person, or it is not valid: send one of a provider in `auth.issuers`.';
 
 const NOT_THE_TOKEN = 'This is not the admin token; it is the setting admin.token of the proxy.';
 

@@ -6,7 +6,10 @@ import type { OwnConnectionOperations } from '../../admin/own-connections.ts';
 export const ME_PATH = '/me';
 
 export interface MeRoute
-  extends Pick<schemas.AdminOperation, 'method' | 'path' | 'summary' | 'params' | 'body' | 'answer' | 'problems'> {
+  extends Pick<
+    schemas.AdminOperation,
+    'method' | 'path' | 'summary' | 'params' | 'body' | 'answer' | 'problems'
+  > {
   /** Name of the operation in generated clients. */
   id: string;
   /** Returns the body of the answer. `instance`: the variable part of the path, if it has one. */

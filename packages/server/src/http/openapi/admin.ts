@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { includesRole } from '@erp-proxy/contract';
 import { problem } from '@erp-proxy/contract/admin';
-import { SESSION_COOKIE } from '../admin/session.ts';
 import { ME_PATH, ME_ROUTES } from '../admin/me-table.ts';
+import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
