@@ -36,7 +36,7 @@ test.skipIf(!HAS_CHROMIUM).each([
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await check();
-  await page.getByLabel('API key', { exact: true }).fill(sandbox.users.demo.apiKey);
+  await page.locator('input[type=password]').fill(sandbox.users.demo.apiKey);
   await page.keyboard.press('Enter');
   await page.getByText('Programs can call for you now').waitFor();
   expect(await page.content()).not.toContain(sandbox.users.demo.apiKey);
