@@ -1,50 +1,12 @@
 /** Operators sign in to the console by a real OpenID provider, below the path of a reverse proxy, too. */
-import { createServer, request } from 'node:http';
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../../server/test/close-after-test.ts';
-import { listenOnFreePort } from '../../server/test/listen.ts';
-import { type RealProvider, startRealProvider } from '../../server/test/operators/real-provider.ts';
-import { describeOperators } from '../../server/test/operators/scripted-provider.ts';
-import { expectAccessible, HAS_CHROMIUM, openConsole } from './open-console.ts';
-
-/** A reverse proxy, whose address is known before that of the proxy. Removes the prefix of paths. */
-async function startFront(prefix: string) {
-  const front = { url: '', target: '' };
-  const server = createServer((asked, answer) => {
-    const { method, headers } = asked;
-    const passed = request(
-      front.target + (asked.url ?? '').slice(prefix.length),
-      { method, headers },
-      (given) => {
-        answer.writeHead(given.statusCode ?? 502, given.headers);
-        given.pipe(answer);
-      },
-    );
-    asked.pipe(passed);
-  });
-  const port = await listenOnFreePort(closeAfterTest(server));
-  front.url = `http://127.0.0.1:${port}${prefix}`;
-  return front;
-}
-
-async function open(prefix: string, options: { width?: number; hasToken?: boolean } = {}) {
-  const { hasToken = true, width = 1280 } = options;
-  const front = await startFront(prefix);
-  const provider: RealProvider = await startRealProvider(`${front.url}/admin/v1/session/callback`);
-  const opened = await openConsole({
-    isSignedIn: false,
-    width,
-    hasToken,
-    settings: describeOperators(provider, { 'http.publicUrl': front.url }),
-  });
-  front.target = opened.proxy.url;
-  return { ...opened, front, provider };
-}
+import { expectAccessible, HAS_CHROMIUM } from './open-console.ts';
+import { openWithProvider } from './open-with-provider.ts';
 
 test.skipIf(!HAS_CHROMIUM).each(['', '/tools/erp'])(
   'a person signs in, comes back to the page, and signs out, below "%s"',
   async (prefix) => {
-    const { page, front } = await open(prefix);
+    const { page, front } = await openWithProvider(prefix);
     await page.goto(`${front.url}/keys?search=shop`);
     await page.getByRole('link', { name: 'Sign in with corp' }).waitFor();
     await expectAccessible(page);
@@ -72,7 +34,7 @@ test.skipIf(!HAS_CHROMIUM).each(['', '/tools/erp'])(
 test.skipIf(!HAS_CHROMIUM)(
   'a person without a role is told so, and no token is asked for without one',
   async () => {
-    const { page, front, provider } = await open('', { hasToken: false, width: 360 });
+    const { page, front, provider } = await openWithProvider('', { hasToken: false, width: 360 });
     provider.persons.set('ada', ['staff']);
     await page.goto(front.url);
     await page.getByRole('link', { name: 'Sign in with corp' }).click();
@@ -86,7 +48,7 @@ test.skipIf(!HAS_CHROMIUM)(
 test.skipIf(!HAS_CHROMIUM)(
   'a session that ends keeps what was typed while the person signs in again',
   async () => {
-    const { page, front } = await open('');
+    const { page, front } = await openWithProvider('');
     await page.goto(`${front.url}/keys`);
     await page.getByRole('link', { name: 'Sign in with corp' }).click();
     await page.getByRole('link', { name: 'Continue as ada' }).click();
@@ -110,7 +72,7 @@ test.skipIf(!HAS_CHROMIUM)(
 test.skipIf(!HAS_CHROMIUM)(
   'shows a person only what the role allows, and says so where a link leads',
   async () => {
-    const { page, front, provider, ask } = await open('', { width: 768 });
+    const { page, front, provider, ask } = await openWithProvider('', { width: 768 });
     await ask('POST', '/keys', { name: 'shop' });
     provider.persons.set('ada', ['erp-sales']);
     await page.goto(`${front.url}/keys`);

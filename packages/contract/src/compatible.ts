@@ -33,6 +33,10 @@ export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; 
     code: PROXY_ERRORS.approval_required.code,
     httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
   },
+  connect_required: {
+    code: PROXY_ERRORS.connect_required.code,
+    httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
+  },
   egress_denied: {
     code: PROXY_ERRORS.upstream_unreachable.code,
     httpStatus: PROXY_ERRORS.upstream_unreachable.httpStatus,

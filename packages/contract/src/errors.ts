@@ -174,6 +174,14 @@ export const PROXY_ERRORS = {
     remedy:
       'Ask an administrator to approve it, then send the same call with `x-approval: <data.approval>` ([approvals.md](approvals.md)).',
   },
+  connect_required: {
+    code: -32019,
+    httpStatus: 403,
+    retry: 'never',
+    when: 'The instance runs each call as the Odoo user of the person who calls, and this person has not connected one, or has to connect it again. `data.connect_url` is the page to do so; it is null if the proxy does not know its own address (`http.publicUrl`).',
+    remedy:
+      'Have the person open `data.connect_url` and connect, then send the call again ([persons.md](persons.md)).',
+  },
   internal: {
     code: -32603,
     httpStatus: 500,

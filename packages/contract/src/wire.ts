@@ -109,6 +109,8 @@ export interface ErrorBody {
     rule?: string;
     /** For approval_required: the id of the request for approval. */
     approval?: string;
+    /** For connect_required: the page on which the person connects; null if the proxy does not know its address. */
+    connect_url?: string | null;
     /** Only for upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     /**

@@ -9,6 +9,8 @@ import {
 } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { ROOT } from '../api/root.ts';
 import { ProblemError } from '../api/send.ts';
 import { createConsoleRouter } from './router.ts';
 
@@ -31,9 +33,23 @@ export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={resolveColors} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <Pages />
       </QueryClientProvider>
     </MantineProvider>
+  );
+}
+
+const MePage = lazy(async () => ({ default: (await import('../pages/me/me-page.tsx')).MePage }));
+
+/** Pages of a person need no role, and so none of the frame and the data of the console. */
+function Pages() {
+  const path = location.pathname.slice(ROOT.length).replace(/\/$/, '');
+  const [, instance] = /^connect\/([^/]+)$/.exec(path) ?? [];
+  if (path !== 'me' && instance === undefined) return <RouterProvider router={router} />;
+  return (
+    <Suspense fallback={null}>
+      <MePage instance={instance === undefined ? null : decodeURIComponent(instance)} />
+    </Suspense>
   );
 }
 

@@ -23,6 +23,6 @@ export function printDoctorCommand({
   db,
   user_id,
 }: Pick<InstanceInput, 'url' | 'db' | 'user_id'>): string {
-  const options = printOptions({ db, 'user-id': user_id, 'api-key-file': './odoo.key' });
+  const options = printOptions({ db, 'user-id': user_id ?? undefined, 'api-key-file': './odoo.key' });
   return `doctor ${quoteIfNeeded(url === '' ? 'https://erp.example.com' : url)}${options}`;
 }

@@ -5,12 +5,13 @@ import { printOptions } from './print-options.ts';
 /** The command reads the policy from standard input. */
 export function printKeyCommand(
   command: string,
-  { policy, expires_at, ...members }: Partial<KeyInput>,
+  { policy, expires_at, for: person, ...members }: Partial<KeyInput>,
   now: number,
 ) {
   const end = expires_at === undefined ? undefined : printDuration(expires_at, now);
   const options = printOptions({
     ...members,
+    for: person ?? undefined,
     'expires-in': end,
     policy: policy == null ? undefined : '-',
     'no-policy': policy === null && command !== 'keys create',

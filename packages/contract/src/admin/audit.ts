@@ -40,6 +40,14 @@ const auditCall = z.object({
     .nullable()
     .describe('What made the call while it answered a request; null: its caller.'),
   actor: actor.exactOptional().describe('The administrator who made the call; otherwise absent.'),
+  person: z
+    .string()
+    .exactOptional()
+    .describe('`<issuer>/<subject>` of the person whose connection to Odoo the call used; otherwise absent.'),
+  odoo_login: z
+    .string()
+    .exactOptional()
+    .describe('Login in Odoo of the user of this connection; otherwise absent.'),
   trace_id: z
     .string()
     .exactOptional()
@@ -127,6 +135,7 @@ const AUDIT_FILTERS = {
     .exactOptional(),
   actor: z.string().describe('Calls and actions of the actor with this id.').exactOptional(),
   request_id: z.string().describe('The `x-request-id`. The calls of a batch have the same.').exactOptional(),
+  person: z.string().describe('Calls that used a connection of the person with this id.').exactOptional(),
   trace_id: z.string().exactOptional(),
   address: z.string().describe('Address of the caller or the administrator.').exactOptional(),
   upstream: z.string().describe('Base address of the Odoo server.').exactOptional(),

@@ -1,10 +1,14 @@
-/** Stored Odoo servers, each with one of its users. */
+/** Stored Odoo servers, each with one of its users, or for persons who each connect a user of their own. */
 import { z } from 'zod';
 import { pick } from '../pick.ts';
 import { FLAG_RULE, named, optional, PAGE_QUERY, pageOf, search, time, version } from './schema-names.ts';
-import { INSTANCE_CHECK_MEMBERS } from './values.ts';
+import { INSTANCE_CHECK_MEMBERS, INSTANCE_IDENTITIES } from './values.ts';
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc" or "json2"');
+const identity = z.enum(
+  INSTANCE_IDENTITIES,
+  `must be ${INSTANCE_IDENTITIES.map((name) => `"${name}"`).join(' or ')}`,
+);
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
@@ -13,7 +17,13 @@ const protocol = z.enum(['auto', 'jsonrpc', 'json2'], 'must be "auto", "jsonrpc"
 export const INSTANCE_MEMBERS = {
   url: z.string().describe('Address of the Odoo server.'),
   db: z.string().describe('Name of the database.'),
-  user_id: z.int().describe('Id of the user in Odoo, 1 or more.'),
+  identity: identity.describe(
+    'Whose Odoo user runs the calls. `shared`: that of the instance. `person`: that of the person who calls, and the instance has no user and no key. Default: `shared`.',
+  ),
+  user_id: z
+    .int()
+    .nullable()
+    .describe('Id of the user in Odoo, 1 or more. Null, and left out, with the identity `person`.'),
   protocol: protocol.describe('Protocol to Odoo. Default: `auto`.'),
   timeout_ms: z
     .int()
@@ -41,8 +51,8 @@ const instanceKey = z
   .object({
     expires_at: time.nullable().describe('When the key expires in Odoo; null: never, or not known.'),
     state: z
-      .enum(['ok', 'expiring', 'expired', 'unknown'])
-      .describe('`unknown`: Odoo up to version 18 does not tell.'),
+      .enum(['ok', 'expiring', 'expired', 'unknown', 'none'])
+      .describe('`unknown`: Odoo up to version 18 does not tell. `none`: the instance has no key.'),
     rotate: z.boolean().describe('True: the proxy replaces the key before it expires.'),
     failure: z.string().nullable().describe('Why the last rotation failed; null: it did not.'),
   })
@@ -73,20 +83,24 @@ export const instanceView = named(
 );
 export type InstanceView = z.infer<typeof instanceView>;
 
-const { url, db, user_id, ...FURTHER } = INSTANCE_MEMBERS;
+const { url, db, identity: identityMember, user_id, ...FURTHER } = INSTANCE_MEMBERS;
 
 /** The input for an instance: the members above, and those that no view shows in this form. */
 export const INSTANCE_INPUT = {
   url,
   db,
+  identity: identityMember,
   user_id,
-  api_key: z.string().meta({ writeOnly: true }).describe("The user's API key in Odoo."),
+  api_key: z
+    .string()
+    .nullable()
+    .meta({ writeOnly: true })
+    .describe("The user's API key in Odoo. Null, and left out, with the identity `person`."),
   ...FURTHER,
   key_expires_at: time
     .nullable()
     .describe('Expiry of the key, if Odoo does not report it, as in 2027-01-31T00:00:00Z. Default: null.'),
 };
-const { api_key, key_expires_at } = INSTANCE_INPUT;
 
 /**
  * Changes of an instance. The key must be given again if the stored one could reach another server, or one that
@@ -97,7 +111,7 @@ export const instanceChanges = named(
   z
     .strictObject(optional(INSTANCE_INPUT))
     .describe(
-      'Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` need the `api_key` again.',
+      'Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` need the `api_key` again, or end the connections of persons. The identity `person` removes user and key; `shared` needs both.',
     ),
 );
 export type InstanceChanges = z.infer<typeof instanceChanges>;
@@ -105,12 +119,10 @@ export type InstanceChanges = z.infer<typeof instanceChanges>;
 export const instanceInput = named(
   'InstanceInput',
   z.strictObject({
-    ...optional({ ...FURTHER, key_expires_at }),
+    ...optional(INSTANCE_INPUT),
     name: z.string(),
     url,
     db,
-    user_id,
-    api_key,
   }),
 );
 export type InstanceInput = z.infer<typeof instanceInput>;
@@ -120,8 +132,9 @@ export const instanceCheckInput = named(
   'InstanceCheckInput',
   z.strictObject({
     ...pick(instanceInput.shape, INSTANCE_CHECK_MEMBERS),
+    api_key: z.string().meta({ writeOnly: true }).describe("The user's API key in Odoo."),
     timeout_ms: FURTHER.timeout_ms.describe('Time limit of each request, in milliseconds.').exactOptional(),
-    user_id: user_id.exactOptional(),
+    user_id: user_id.unwrap().exactOptional(),
     login: z
       .string()
       .describe('Login of the user, in place of `user_id`, which the answer has then.')

@@ -29,6 +29,10 @@ const VIEW_MEMBERS = {
     .union([policy, unreadablePolicy])
     .nullable()
     .describe('Null: the key may do everything that egress allows.'),
+  for: z
+    .string()
+    .nullable()
+    .describe('`<issuer>/<subject>` of the person whose calls the key makes; null: nobody in particular.'),
   created_at: time,
   created_by: actor.nullable().describe('Who made the key. Null: the store does not tell.'),
   expires_at: time.nullable(),
@@ -56,9 +60,16 @@ export const KEY_INPUT = {
   name: z.string(),
   policy: givenPolicy.nullable(),
   expires_at: time.nullable(),
+  for: z
+    .string()
+    .nullable()
+    .describe(
+      '`<issuer>/<subject>` of the person whose calls the key makes. It never changes. Default: null, nobody in particular.',
+    ),
 } satisfies Record<(typeof KEY_MEMBERS)[number], z.ZodType>;
 
-const { name, expires_at: _, ...fileMembers } = KEY_INPUT;
+const { name, expires_at: _, for: person, ...others } = KEY_INPUT;
+const fileMembers = { ...others, for: person.exactOptional() };
 
 /**
  * The members of a key in a configuration file, beside its name. `expires_at` is not among them: `apply` finds keys by

@@ -14,6 +14,7 @@ import {
   exportQuery,
   verifyQuery,
 } from './audit.ts';
+import { connectionPage, connectionQuery } from './connections.ts';
 import {
   examination,
   instanceChanges,
@@ -443,6 +444,23 @@ export const OPERATIONS = {
     answer: { status: 204 },
     problems: [404],
   },
+  listConnections: {
+    method: 'GET',
+    path: '/connections',
+    role: 'viewer',
+    summary: 'Lists which persons have connected to which instances, ordered by instance and person.',
+    query: connectionQuery,
+    answer: { status: 200, schema: connectionPage },
+  },
+  removeConnection: {
+    method: 'DELETE',
+    path: '/connections/:instance/:person',
+    role: 'operator',
+    summary:
+      'Removes the connection of a person. The person must connect again before further calls; the key in Odoo stays.',
+    answer: { status: 204 },
+    problems: [404],
+  },
   listTokens: {
     method: 'GET',
     path: '/tokens',
@@ -573,9 +591,11 @@ export const OPERATIONS = {
 type Operations = typeof OPERATIONS;
 type Parameter<Path> = Path extends `${string}:seq`
   ? [seq: number]
-  : Path extends `${string}:${string}`
-    ? [name: string]
-    : [];
+  : Path extends `${string}:${string}:${string}`
+    ? [name: string, other: string]
+    : Path extends `${string}:${string}`
+      ? [name: string]
+      : [];
 type Query<Operation> = Operation extends { query: z.ZodType<infer Value> } ? [query: Value] : [];
 type Body<Operation> = Operation extends { body: z.ZodType<infer Value> } ? [body: Value] : [];
 type Tag<Operation> = Operation extends { takesVersion: true } ? [tag?: VersionTag] : [];

@@ -6,6 +6,7 @@
 export * from './actor.ts';
 export * from './approvals.ts';
 export * from './audit.ts';
+export * from './connections.ts';
 export * from './instances.ts';
 export * from './keys.ts';
 export * from './policy.ts';

@@ -62,12 +62,15 @@ export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as c
 export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
 
 /** The members of a key that an operator may give. */
-export const KEY_MEMBERS = ['name', 'policy', 'expires_at'] as const;
+export const KEY_MEMBERS = ['name', 'policy', 'expires_at', 'for'] as const;
+
+/** Whose Odoo user runs the calls of an instance. */
+export const INSTANCE_IDENTITIES = ['shared', 'person'] as const;
 
 /**
  * The defaults of optional members of an instance. Other optional members default to null, or to false for a switch.
  */
-export const INSTANCE_DEFAULTS = { protocol: 'auto' } as const;
+export const INSTANCE_DEFAULTS = { identity: 'shared', protocol: 'auto' } as const;
 
 /** The members of an instance that a check of its server needs, in addition to the user. */
 export const INSTANCE_CHECK_MEMBERS = [

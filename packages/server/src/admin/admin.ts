@@ -25,6 +25,7 @@ import type {
 import type { AdminOperations } from '@erp-proxy/contract/admin';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Connections } from '../connections/connections.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { ExpiryNotice } from '../keys/expiry-notices.ts';
@@ -77,7 +78,8 @@ export interface SandboxServer {
 
 export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'listNames' | 'update' | 'revoke' | 'rotate'>;
-  instances: Pick<Instances, 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
+  instances: Pick<Instances, 'find' | 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
+  connections: Pick<Connections, 'get' | 'list' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
   operatorTokens: Pick<OperatorTokens, 'create' | 'find' | 'list' | 'revoke'>;

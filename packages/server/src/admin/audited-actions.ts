@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ActorView, AuditAdminView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import type { AdminAction } from '../audit/record.ts';
+import type { DescribeConnectionReseal } from '../connections/connections.ts';
 import type { DescribeReseal } from '../instances/instances.ts';
 import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
@@ -53,6 +54,11 @@ export function createKeyRotationDescriber(describeAction: DescribeAction): Desc
 export function createResealDescriber(describeAction: DescribeAction): DescribeReseal {
   return (instance, { from, to }) =>
     describeAction('vault.reseal', `instance ${instance}`, { master_key: { from, to } });
+}
+
+export function createConnectionResealDescriber(describeAction: DescribeAction): DescribeConnectionReseal {
+  return ({ instance, person }, { from, to }) =>
+    describeAction('vault.reseal', `connection ${instance} ${person}`, { master_key: { from, to } });
 }
 
 export function createSecretResealDescriber(describeAction: DescribeAction): DescribeSecretReseal {

@@ -12,6 +12,7 @@ import { createAdminError } from './admin-error.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { listAttention } from './attention.ts';
 import { createActionDescriber } from './audited-actions.ts';
+import { createConnectionAdmin } from './connection-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { limitDeps } from './limit-deps.ts';
@@ -31,6 +32,7 @@ export function createAdmin(all: AdminDeps, actor: Actor): Admin {
     ...instances,
     ...createApprovalAdmin(deps, describeAction, actor),
     ...createSubjectAdmin(deps, describeAction),
+    ...createConnectionAdmin(deps, describeAction),
     ...createTokenAdmin(deps, describeAction, actor),
     ...createSubscriptionAdmin(deps, describeAction, actor),
     ...createPolicyAdmin(deps),

@@ -8,6 +8,7 @@ import { type AdminError, createAdminError } from './admin-error.ts';
 import {
   type Changes,
   compareMembers,
+  createConnectionResealDescriber,
   createKeyRotationDescriber,
   createResealDescriber,
   createSecretResealDescriber,
@@ -126,8 +127,9 @@ export function createInstanceAdmin(deps: AdminDeps, describeAction: DescribeAct
 
     async resealVault() {
       const keys = await instances.reseal(createResealDescriber(describeAction));
+      const own = await deps.connections.reseal(createConnectionResealDescriber(describeAction));
       const secrets = await deps.subscriptions.reseal(createSecretResealDescriber(describeAction));
-      return { resealed: keys + secrets };
+      return { resealed: keys + own + secrets };
     },
   };
 }

@@ -4,6 +4,7 @@ import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
+import { PERSON_ID, readIssuer } from '../keys/person-id.ts';
 import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
@@ -33,7 +34,7 @@ const NAMES_MAX = 100;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 export function createKeyAdmin(
-  { keys, explain, clock }: AdminDeps,
+  { keys, issuers, explain, clock }: AdminDeps,
   describeAction: DescribeAction,
   actor: Actor,
 ): KeyAdmin {
@@ -77,7 +78,9 @@ export function createKeyAdmin(
 
     async createKey(input) {
       const given = readGiven(input);
-      const made = { ...toKeyChange(given), name: input.name, createdBy };
+      checkPerson(given.for, issuers);
+      const { for: person, ...members } = given;
+      const made = { ...toKeyChange(members), person, name: input.name, createdBy };
       const { key, record } = await keys.create(made, ({ id, policy }) =>
         describe('key.create', id, compareMembers({}, given), listInstancesOfPolicyText(policy)),
       );
@@ -93,11 +96,13 @@ export function createKeyAdmin(
         tag,
         async (key) => {
           refuseLoss(show(key).policy, given.policy);
+          if (given.for !== undefined && given.for !== key.person) throw PERSON_CHANGED;
           // Checks changed members only: an expired key may still be renamed.
           const changes = compare(key, given);
           const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
-          const change = toKeyChange(pick(given, changed));
+          const { for: _, ...members } = given;
+          const change = toKeyChange(pick(members, changed as (keyof typeof members)[]));
           const before = listInstancesOfPolicyText(key.policy);
           const after = change.policy === undefined ? before : listInstancesOfPolicy(change.policy);
           const instances = before && after && [...new Set([...before, ...after])];
@@ -189,11 +194,27 @@ function refuseLoss(before: KeyView['policy'], after: KeyChanges['policy']): voi
   if (losesPublishable(before, after)) throw createInputError([{ path: 'policy', message: LOSS_MESSAGE }]);
 }
 
+const PERSON_CHANGED = createInputError([
+  { path: 'for', message: 'never changes: create a key for the other person, and revoke this one' },
+]);
+
+function checkPerson(person: string | null | undefined, issuers: readonly string[]): void {
+  if (person == null) return;
+  const refuse = (message: string) => createInputError([{ path: 'for', message }]);
+  if (!PERSON_ID.test(person)) {
+    throw refuse('must be <issuer>/<subject>, as the log and the audit show it, such as corp/3f6c');
+  }
+  // Nobody of a misspelt provider can connect.
+  if (issuers.includes(readIssuer(person))) return;
+  const known = issuers.length === 0 ? 'there is none' : `there is ${issuers.join(', ')}`;
+  throw refuse(`must begin with the name of a provider of \`auth.issuers\` or \`operators\`; ${known}`);
+}
+
 /** Converts the path of an error in a policy to its path in the input. */
 export function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
   return { path: path === '' ? 'policy' : `policy.${path}`, message };
 }
 
-function toKeyChange({ expires_at, ...members }: KeyChanges): KeyChange {
+function toKeyChange({ expires_at, ...members }: Omit<KeyChanges, 'for'>): KeyChange {
   return { ...members, expiresAt: expires_at == null ? expires_at : Date.parse(expires_at) };
 }

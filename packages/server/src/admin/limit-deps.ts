@@ -24,6 +24,7 @@ export function limitDeps(deps: AdminDeps, patterns: readonly string[], actor: A
   return {
     keys: limitKeys(deps, reach),
     instances: limitInstances(deps, reach),
+    connections: limitConnections(deps, reach),
     approvals: limitApprovals(deps, reach),
     subscriptions: limitSubscriptions(deps, reach),
     operatorTokens: limitTokens(deps, reach, actor),
@@ -149,6 +150,7 @@ function limitKeys(deps: AdminDeps, reach: Reach): AdminDeps['keys'] {
 function limitInstances({ instances }: AdminDeps, reach: Reach): AdminDeps['instances'] {
   return {
     get: async (name) => (reach.has(name) ? await instances.get(name) : null),
+    find: async (name) => (reach.has(name) ? await instances.find(name) : null),
     getVersion: async (name) => (reach.has(name) ? await instances.getVersion(name) : null),
     list: ({ after, limit, search }) =>
       listVisible({
@@ -174,6 +176,22 @@ function limitInstances({ instances }: AdminDeps, reach: Reach): AdminDeps['inst
     },
     remove: async (from, auditBatch) =>
       reach.has(from.name) ? await instances.remove(from, auditBatch) : 'missing',
+    reseal: async () => Promise.reject(refuseWhole(reach)),
+  };
+}
+
+function limitConnections({ connections }: AdminDeps, reach: Reach): AdminDeps['connections'] {
+  return {
+    get: async (person, instance) => (reach.has(instance) ? await connections.get(person, instance) : null),
+    list: ({ after, limit, ...filters }) =>
+      listVisible({
+        after,
+        limit,
+        list: (place: typeof after, count) => connections.list({ ...filters, after: place, limit: count }),
+        placeOf: ({ instance, person }) => ({ instance, person }),
+        isVisible: ({ instance }) => reach.has(instance),
+      }),
+    remove: async (id, auditBatch) => reach.has(id.instance) && (await connections.remove(id, auditBatch)),
     reseal: async () => Promise.reject(refuseWhole(reach)),
   };
 }

@@ -12,7 +12,8 @@ test('a page of keys with long policies does not keep the event loop', async () 
     models: Object.fromEntries(names.map((name) => [name, ['read', 'search_read']])),
   });
   const dates = { createdAt: 0, createdBy: null, expiresAt: null, revokedAt: null, lastUsedAt: null };
-  const key: KeyRecord = { id: 'a', clientId: 'a', name: 'a', replaces: null, policy, version: 1, ...dates };
+  const identity = { id: 'a', clientId: 'a', name: 'a', person: null };
+  const key: KeyRecord = { ...identity, replaces: null, policy, version: 1, ...dates };
   const listing: Listing<KeyRecord, number, unknown> = {
     place: z.int(),
     placeOf: () => 0,

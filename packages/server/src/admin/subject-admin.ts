@@ -1,15 +1,13 @@
 /** The operations of an administrator on denied subjects of identity providers. */
 import type { DeniedSubjectView } from '@erp-proxy/contract';
 import { z } from 'zod';
+import { PERSON_ID, readIssuer } from '../keys/person-id.ts';
 import type { DeniedSubject } from '../stores/ports/denied-subjects.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 import type { DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
 import { showTime } from './time.ts';
-
-/** The id of a client as tokens/ forms it: the name of an issuer, and a printable subject. */
-const SUBJECT_ID = /^[a-z0-9][a-z0-9-]{0,31}\/[\x21-\x7e]{1,255}$/;
 
 type SubjectAdmin = Pick<Admin, 'listDeniedSubjects' | 'denySubject' | 'allowSubject'>;
 
@@ -20,20 +18,20 @@ export function createSubjectAdmin(
   return {
     listDeniedSubjects: (page) =>
       readPage(page, {
-        place: z.string().regex(SUBJECT_ID),
+        place: z.string().regex(PERSON_ID),
         placeOf: ({ id }) => id,
         list: (after, limit) => deniedSubjects.list(after, limit),
         show,
       }),
 
     async denySubject({ id }) {
-      if (!SUBJECT_ID.test(id)) {
+      if (!PERSON_ID.test(id)) {
         throw createAdminError(
           400,
           'id is <issuer>/<subject>, as the log and the audit show it, e.g. corp/3f6c.',
         );
       }
-      const issuer = id.slice(0, id.indexOf('/'));
+      const issuer = readIssuer(id);
       // With a misspelt issuer, the tokens would stay valid although the answer says that they are denied.
       if (!issuers.includes(issuer)) {
         const known = issuers.length === 0 ? 'there is none' : `there is ${issuers.join(', ')}`;
@@ -49,7 +47,7 @@ export function createSubjectAdmin(
 
     async allowSubject(id) {
       const isDone =
-        SUBJECT_ID.test(id) &&
+        PERSON_ID.test(id) &&
         (await deniedSubjects.allow(id, describeAction('subject.allow', `subject ${id}`, {})));
       if (!isDone) throw createAdminError(404, `The subject ${JSON.stringify(id)} is not denied.`);
     },

@@ -4,11 +4,13 @@ import {
   type InstanceView,
   type KeyState,
   type KeyView,
+  type OwnConnectionView,
   tryParse,
   type UpstreamView,
 } from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
 import { readActor } from '../audit/actors.ts';
+import type { ConnectionRecord } from '../connections/connections.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { toMembers } from '../instances/member-names.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
@@ -23,6 +25,7 @@ export function showKey(key: KeyRecord, now: number): KeyView {
     name: key.name,
     state: checkState(key, now),
     policy: showPolicy(key),
+    for: key.person,
     created_at: showTime(key.createdAt),
     created_by: readCreator(key),
     expires_at: showTimeOrNull(key.expiresAt),
@@ -40,13 +43,26 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
     ...pickShownMembers(toMembers(instance)),
     key: {
       expires_at: showTimeOrNull(key.expiresAt),
-      state: checkKey(key, now),
+      state: instance.identity === 'person' ? 'none' : checkKey(key, now),
       rotate: rotateKey,
       failure: key.failure,
     },
     created_at: showTime(createdAt),
     updated_at: showTime(updatedAt),
     version,
+  };
+}
+
+/** `serverId`: that of the instance now; null if there is none. */
+export function showConnection(connection: ConnectionRecord, serverId: string | null): OwnConnectionView {
+  return {
+    instance: connection.instance,
+    state: connection.serverId === serverId ? 'connected' : 'moved',
+    login: connection.login,
+    user_id: connection.userId,
+    key_expires_at: showTimeOrNull(connection.keyExpiresAt),
+    created_at: showTime(connection.createdAt),
+    updated_at: showTime(connection.updatedAt),
   };
 }
 

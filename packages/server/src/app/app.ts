@@ -53,7 +53,7 @@ import {
   WORKER_TIMES,
   type WorkerTimes,
 } from '../subscriptions/worker.ts';
-import type { Issuer } from '../tokens/issuer.ts';
+import type { ClaimRule, Issuer } from '../tokens/issuer.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
@@ -86,6 +86,7 @@ export interface App
     | 'store'
     | 'keys'
     | 'instances'
+    | 'connections'
     | 'audit'
     | 'egress'
     | 'keyRotation'
@@ -154,7 +155,12 @@ export async function createApp({
     onError: (error) => logger.error('calls per month', { err: describeError(error) }),
   });
   const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
-  const operators = await openOperators(provider, settings, services, replicas, { clock, nowMs, logger });
+  const personRules = issuers.find(({ name }) => name === provider?.name)?.rules ?? [];
+  const operators = await openOperators(provider, personRules, settings, services, replicas, {
+    clock,
+    nowMs,
+    logger,
+  });
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -218,6 +224,8 @@ export async function createApp({
     idempotency,
     approvals,
     instances,
+    connections: services.connections,
+    findConnectUrl: (instance) => printConnectUrl(settings.http.publicUrl, instance),
     egress,
     nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
     databaseLimiters,
@@ -256,6 +264,10 @@ export async function createApp({
     admin: {
       token: settings.admin.token,
       operators,
+      async authenticateToken(text) {
+        const found = (await tokens?.authenticate(text)) ?? null;
+        return found === null || 'refused' in found ? null : found.key.person;
+      },
       adminFor: services.adminFor,
       keys,
       tokens: services.operatorTokens,
@@ -266,6 +278,7 @@ export async function createApp({
       claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
       recordLogin: (login) => audit.recordLogin(login),
     },
+    connectionsOf: services.connectionsOf,
     console: { ...settings.console, folder: consoleFolder },
     multiCallServices: {
       exporter: createExporter({
@@ -317,6 +330,7 @@ export async function createApp({
     store,
     keys,
     instances,
+    connections: services.connections,
     audit,
     egress,
     keyRotation,
@@ -391,6 +405,13 @@ async function openTokens(
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
 }
 
+/** Address of the page on which a person connects; null if the proxy does not know its own address. */
+function printConnectUrl(publicUrl: string | null, instance: string): string | null {
+  return publicUrl === null
+    ? null
+    : `${publicUrl.replace(/\/$/, '')}/connect/${encodeURIComponent(instance)}`;
+}
+
 /** A new owner for each claim, so that a second claim of the same name fails. */
 function claimOnce(
   { leases }: Pick<Services['store'], 'leases'>,
@@ -413,6 +434,7 @@ function openSessionSeals({ clientSecret }: OperatorProvider, keys: Services['ke
 /** Null if no provider is configured; the library for OpenID Connect is not loaded then. */
 async function openOperators(
   provider: OperatorProvider | null,
+  personRules: readonly ClaimRule[],
   settings: Settings,
   { egress, keys, store }: Services,
   replicas: Replicas | null,
@@ -423,6 +445,7 @@ async function openOperators(
   const { createProvider } = await import('../operators/provider.ts');
   return createOperators({
     settings: provider,
+    personRules,
     provider: createProvider({ settings: provider, egress, clock, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSessionSeals(provider, keys),

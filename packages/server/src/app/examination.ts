@@ -45,12 +45,16 @@ export async function examineAddress(
     return { ok: false, checks: [check], ...NOTHING_FOUND };
   }
   const { login = null, ...user } = credentials ?? NO_CREDENTIALS;
-  const target = { ...base, ...user, trust };
+  const target = { ...base, ...user, trust, connection: null };
   const nameCredentials = createCredentialNames(randomBytes(32));
   const nowMs = () => performance.now();
   return examineServer(
     {
-      target: { ...target, instance: instance ?? null, credentialsId: nameCredentials(target) },
+      target: {
+        ...target,
+        instance: instance ?? null,
+        credentialsId: nameCredentials({ ...target, person: null }),
+      },
       hasCredentials: credentials !== null,
       login,
       timeoutMs: timeoutMs ?? upstream.timeoutMs,
@@ -73,14 +77,18 @@ export async function examineAddress(
   );
 }
 
+/** `given`: the user to check; default: that of the instance. */
 export function examineInstance(
   instance: Instance,
   settings: Parameters<typeof examineAddress>[1],
   egress: EgressDispatcher,
   onCheck?: OnCheck,
-  login: string | null = null,
+  given: Omit<Credentials, 'db'> | null = null,
 ): Promise<Examination> {
   const { url, db, userId, apiKey, trust, timeoutMs } = instance;
-  const credentials = { db, userId, login, apiKey };
+  // An instance for persons has no user of its own, so that only its server is checked.
+  const own = userId === null || apiKey === null ? null : { userId, apiKey };
+  const user = given ?? own;
+  const credentials = user && { db, ...user };
   return examineAddress({ url, credentials, trust, instance, timeoutMs, onCheck }, settings, egress);
 }

@@ -8,13 +8,21 @@ import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
 import { type Actor, type Admin, type AdminDeps, Examinations } from '../admin/admin.ts';
 import {
+  type AuditedActor,
   createActionDescriber,
+  createConnectionResealDescriber,
   createKeyRotationDescriber,
   createResealDescriber,
   createSecretResealDescriber,
 } from '../admin/audited-actions.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { createFourEyes } from '../admin/four-eyes.ts';
+import {
+  Attempts,
+  createOwnConnections,
+  type OwnConnectionDeps,
+  type OwnConnectionOperations,
+} from '../admin/own-connections.ts';
 import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { PROXY_ACTOR } from '../audit/actors.ts';
@@ -22,6 +30,7 @@ import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
 import { StartError } from '../config/start-error.ts';
+import { type Connections, createConnections } from '../connections/connections.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
 import { readBaseUrl } from '../execute/call/read-members.ts';
@@ -52,6 +61,7 @@ import type { Store } from '../stores/ports/store.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';
+import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
@@ -80,6 +90,7 @@ export interface Services {
   store: Store;
   keys: Keys;
   instances: Instances;
+  connections: Connections;
   audit: Audit;
   egress: EgressDispatcher;
   keyRotation: KeyRotation;
@@ -94,6 +105,8 @@ export interface Services {
   check(): Promise<Record<string, HealthCheck>>;
   /** Returns the admin service for an actor, under whose name the audit records its changes. */
   adminFor(actor: Actor): Admin;
+  /** Returns the operations of a person on the connections that are their own. */
+  connectionsOf(person: AuditedActor): OwnConnectionOperations;
   /** Writes the waiting audit records, and closes everything. */
   close(): Promise<void>;
 }
@@ -113,7 +126,14 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   if (upgrade !== null) logger.warn('store upgraded', upgrade);
   const logErrorOf = (what: string) => (error: unknown) => logger.error(what, { err: describeError(error) });
   const hashSecret = settings.keys.hashSecret ?? undefined;
-  const keys = await createKeys({ store, clock, hashSecret, onError: logErrorOf('key store') });
+  const denied = createDeniedSubjects(store);
+  const keys = await createKeys({
+    store,
+    clock,
+    hashSecret,
+    isPersonDenied: (person) => denied.isDenied(person),
+    onError: logErrorOf('key store'),
+  });
   const instances = await createInstances({
     store,
     vault,
@@ -124,6 +144,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     await store.close();
     throw error instanceof VaultError ? new StartError(error.message) : error;
   });
+  const connections = createConnections({ store, vault, clock, onError: logErrorOf('connections') });
   const { retentionDays } = settings.audit;
   const audit = createAudit({
     store: store.audit,
@@ -196,6 +217,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   });
   if (isServing) {
     void instances.reseal(createResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
+    void connections.reseal(createConnectionResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
     void subscriptions.reseal(createSecretResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
   }
   const startedAt = clock();
@@ -209,6 +231,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const adminDeps: AdminDeps = {
     keys,
     instances,
+    connections,
     approvals,
     subscriptions,
     deniedSubjects: store.deniedSubjects,
@@ -253,14 +276,27 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     },
     examineDraft: async (input, onCheck) => {
       const { instance, login } = openDraft(input);
-      return examineInstance(instance, settings, egress, onCheck, login);
+      const { userId, apiKey } = instance;
+      const user = userId === null || apiKey === null ? null : { userId, apiKey, login };
+      return examineInstance(instance, settings, egress, onCheck, user);
     },
+  };
+
+  const ownDeps: OwnConnectionDeps = {
+    connections,
+    instances,
+    audit,
+    examinations: new Examinations(),
+    attempts: new Attempts(() => performance.now()),
+    examine: (instance, { login, ...user }) =>
+      examineInstance(instance, settings, egress, undefined, { ...user, login, userId: user.userId ?? 0 }),
   };
 
   return {
     store,
     keys,
     instances,
+    connections,
     audit,
     egress,
     keyRotation,
@@ -272,6 +308,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     sendDelivery,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
+    connectionsOf: (actor) => createOwnConnections(ownDeps, actor),
     async close() {
       await statistics.close();
       await expiryNotices.close();
@@ -282,6 +319,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       await operatorTokens.close();
       await keys.close();
       instances.close();
+      connections.close();
+      denied.close();
       await store.close();
     },
   };

@@ -35,6 +35,8 @@ const COLUMNS = [
   'actor_type',
   'actor_name',
   'instances',
+  'person',
+  'odoo_login',
 ] as const;
 
 /** The beginning of a text that a spreadsheet runs as a formula. */

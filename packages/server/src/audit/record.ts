@@ -46,6 +46,8 @@ export function printCall(call: AuditedCall, at: number): string {
     approval: call.approval,
     via: call.via,
     ...(call.actor === undefined ? null : { actor: cleanActor(call.actor) }),
+    ...(call.person === undefined ? null : { person: call.person }),
+    ...(call.odooLogin === undefined ? null : { odoo_login: cleanName(call.odooLogin) }),
     ...(call.traceId === undefined ? null : { trace_id: call.traceId }),
     code: call.code,
     http_status: call.httpStatus,

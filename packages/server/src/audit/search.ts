@@ -202,6 +202,7 @@ const FILTERS = [
   'outcome',
   'actor',
   'request_id',
+  'person',
   'trace_id',
   'address',
   'upstream',

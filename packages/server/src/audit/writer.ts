@@ -157,7 +157,7 @@ function measure(entry: AuditedCall | AdminAction): number {
   const texts =
     'target' in entry
       ? [entry.requestId, entry.actor.id, entry.actor.name, entry.target]
-      : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method];
+      : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method, entry.odooLogin];
   return texts.reduce((bytes, text) => bytes + (text?.length ?? 0), RECORD_BYTES);
 }
 

@@ -75,7 +75,7 @@ async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise
       await admin.updateKey(action.id, action.members, tagVersion(action));
       return null;
     case 'create instance':
-      await admin.createInstance({ ...action.members, name: action.name, api_key: secret ?? '' });
+      await admin.createInstance({ ...action.members, name: action.name, ...apiKey });
       return null;
     case 'update instance':
       await admin.updateInstance(action.name, { ...action.members, ...apiKey }, tagVersion(action));

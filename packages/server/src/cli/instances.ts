@@ -61,20 +61,24 @@ export const instancesCommands: readonly Command[] = [
         INSTANCE_INPUT,
         INSTANCE_OPTIONS,
       );
-      if (
-        url === undefined ||
-        db === undefined ||
-        api_key === undefined ||
-        (user_id ?? login) === undefined
-      ) {
+      if (url === undefined || db === undefined) throw new CommandError('Give --erp-url and --db.');
+      if (members.identity === 'person') {
+        if ((user_id ?? api_key ?? login) != null) throw new CommandError(NO_USER);
+        return useAdmin(
+          input,
+          (admin) => addForPersons(input, admin, { name, url, db, ...members }),
+          'create',
+        );
+      }
+      if (api_key == null || (user_id ?? login) == null) {
         throw new CommandError('Give --erp-url, --db, --user-id or --login, and --api-key-file.');
       }
-      if (user_id !== undefined && login !== undefined) throw new CommandError('Give --user-id or --login.');
+      if (user_id != null && login !== undefined) throw new CommandError('Give --user-id or --login.');
       const draft = { name, url, db, api_key, ...members };
       return useAdmin(
         input,
         async (admin) => {
-          const given = { draft, userId: user_id, login };
+          const given = { draft, userId: user_id ?? undefined, login };
           const signedIn = input.isSet('no-check') && login === undefined ? null : await signIn(admin, given);
           const instance: InstanceInput = { ...draft, user_id: user_id ?? signedIn?.userId ?? 0 };
           const found = signedIn === null ? '' : `: ${signedIn.found}`;
@@ -153,8 +157,23 @@ export const instancesCommands: readonly Command[] = [
 /** The checks that fail by the server's answer. Other checks fail before the server is asked, and may pass later. */
 const REFUSING: ReadonlySet<string> = new Set(['database', 'user', 'key']);
 
+const NO_USER =
+  'With --identity person, each person connects a user and a key: leave out --user-id, --login and --api-key-file.';
+
+/** The server is not asked: without a user, it tells little. */
+async function addForPersons(input: CommandInput, admin: Admin, instance: InstanceInput): Promise<number> {
+  const view = await admin.createInstance(instance).catch(explainByOptions);
+  printResult(
+    input,
+    view,
+    `Instance ${view.name} is stored; each person connects at /connect/${view.name}.\n`,
+  );
+  warnOfEgress(input, instance);
+  return 0;
+}
+
 interface Given {
-  draft: Omit<InstanceInput, 'user_id'>;
+  draft: Omit<InstanceInput, 'user_id' | 'api_key'> & { api_key: string };
   userId: number | undefined;
   login: string | undefined;
 }

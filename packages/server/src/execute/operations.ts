@@ -115,7 +115,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     parse: largeCalls.parseCall,
     authorize: largeCalls.authorizeCall,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
-    resolve: ({ instance }) => resolveTarget(instance, deps),
+    resolve: ({ instance }, client) => resolveTarget(instance, client, deps),
     hasValues,
     async convertValues(call, target, context) {
       const converted = await convertValues(call, target, context, fields);
@@ -202,7 +202,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     parse: largeCalls.parseJson2Call,
     authorize: largeCalls.authorizeJson2Call,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
-    resolve: ({ instance }) => resolveTarget(instance, deps),
+    resolve: ({ instance }, client) => resolveTarget(instance, client, deps),
     async applyFieldRules(call, target, context) {
       const applied = await applyFieldRulesToJson2(call, target, context, { fields, orders });
       return await suggest(applied, { ...call, target }, context);

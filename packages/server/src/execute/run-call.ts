@@ -104,9 +104,10 @@ async function allowCall(
   }
   const beyond = authorizeActor(call, context.request.actor);
   if (beyond !== null) return beyond;
-  const server = await operation.resolve(call);
+  const server = await operation.resolve(call, context.client);
   if (server instanceof Denial) return server;
   trace.target = nameServer(server);
+  trace.connection = findTarget(server)?.connection ?? null;
   const allowed: AllowedCall = { asked, call, values, server };
   setAllowed(operation, allowed, context, deps);
   return allowed;
@@ -272,7 +273,7 @@ function recordCall(
   const { exchange, actor, via, isBatch, client } = request;
   const { key } = client!;
   const target = trace.target ?? findNamedTarget(call);
-  const { traced, traceparent } = trace;
+  const { traced, traceparent, connection } = trace;
   const traceId = traced?.traceId ?? (traceparent === null ? null : findTraceId(traceparent));
   const record: CallRecord = {
     requestId: exchange.requestId,
@@ -292,6 +293,7 @@ function recordCall(
     approval: trace.approval,
     via,
     ...(actor === null ? null : { actor: nameActor(actor) }),
+    ...(connection === null ? null : { person: connection.person, odooLogin: connection.login }),
     ...(traceId === null ? null : { traceId }),
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,

@@ -11,7 +11,9 @@ import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import type { Events } from '../observe/events.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
-import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
+import { addMeRoutes, type MeRoutesDeps } from './admin/me-routes.ts';
+import { answerUnreadablePath } from './admin/problems.ts';
+import { type AdminRoutesDeps, addAdminRoutes, isAdminPath } from './admin/routes.ts';
 import { BodyBudget, BodyCollector } from './body.ts';
 import { closeAfterFaultyFraming, handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
@@ -47,6 +49,7 @@ export interface ServerDeps
   /** Issuers of accepted tokens. */
   issuers: readonly TokenIssuer[];
   admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared' | 'publicUrl'> & { keys: ExecuteDeps['keys'] };
+  connectionsOf: MeRoutesDeps['connectionsOf'];
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** The services of the routes that make calls while they answer. */
   multiCallServices: MultiCallServices;
@@ -147,7 +150,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addMetricsRoute(app, '/metrics', deps);
   const execute = { keys: deps.admin.keys, run: deps.run };
   const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
-  addAdminRoutes(app, { ...deps.admin, execute, isHostShared: isBelowPath, publicUrl: http.publicUrl });
+  const admin = { ...deps.admin, isHostShared: isBelowPath, publicUrl: http.publicUrl };
+  addAdminRoutes(app, { ...admin, execute });
+  addMeRoutes(app, { ...admin, connectionsOf: deps.connectionsOf });
   addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
   addConsoleRoutes(app, { ...deps.console, isBelowPath });

@@ -6,7 +6,7 @@
 import type { InstanceCheckInput } from '@erp-proxy/contract';
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import { InputError } from './input.ts';
-import { type Changes, checkTogether, readInput } from './members.ts';
+import { type Changes, checkTogether, OWN_USER, readInput } from './members.ts';
 import type { Body } from './row.ts';
 import { type Instance, type PendingKey, toInstance } from './views.ts';
 
@@ -23,16 +23,19 @@ export interface KeyChange {
  * Applies the changes of an operator. A new key resets the expiry and the failure of the old one. Throws an {@link
  * InputError}.
  */
-export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
+export function applyChanges(opened: Body, changes: Changes): Body {
+  const identity = changes.identity ?? opened.identity;
+  if (identity === 'person') return applyToPersons(opened, changes);
+  const { key_expires_at, ...members } = changes;
   const redirection = findRedirection(opened, members);
   const isMoved = redirection === 'url';
-  if (redirection !== null && members.api_key === undefined) {
+  if (redirection !== null && members.api_key === undefined && opened.api_key !== null) {
     const message = isMoved
       ? 'is that of another server, where the stored key must not go: give `api_key` with it'
       : 'lets the stored key go to a server that it could not go to before: give `api_key` with it';
     throw new InputError([{ path: redirection, message }]);
   }
-  checkTogether({ ...opened, ...members });
+  checkTogether({ ...opened, ...members, key_expires_at: null });
   const isNewKey = isMoved || (members.api_key !== undefined && members.api_key !== opened.api_key);
   return {
     ...opened,
@@ -57,13 +60,23 @@ export function applyKeyChange(
   };
 }
 
+/**
+ * The same for an instance that is, or becomes, one for persons: the user and the key that it had are removed. Keys of
+ * persons stop working by themselves when the server changes (connections/).
+ */
+function applyToPersons(opened: Body, changes: Changes): Body {
+  const { key_expires_at: _, ...members } = { ...opened, ...OWN_USER, ...changes };
+  checkTogether({ ...opened, ...OWN_USER, ...changes });
+  return { ...members, ...describeExpiry(null), key_failure: null, pending: null };
+}
+
 /** Converts the expiry that an operator gives; null: the expiry is not known. */
 export function describeExpiry(expiresAt: number | null): Pick<Body, 'key_expires_at' | 'is_expiry_known'> {
   return { key_expires_at: expiresAt, is_expiry_known: expiresAt !== null };
 }
 
 /** The pending key after the operator gave a new key: it is to be revoked at Odoo, unless it is the same key. */
-function retire(pending: Body['pending'], apiKey: string | undefined): Body['pending'] {
+function retire(pending: Body['pending'], apiKey: string | null | undefined): Body['pending'] {
   return pending === null || pending.api_key === apiKey ? null : { ...pending, step: 'revoking' };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stored Odoo servers, each with a user and a sealed key. Changes them, lists them without their keys, and opens them
- * for calls and for key rotation. Knows nothing about Odoo.
+ * Stored Odoo servers, each with a user and a sealed key, or for persons who have their own (connections/). Changes
+ * them, lists them without their keys, and opens them for calls and for key rotation. Knows nothing about Odoo.
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
@@ -50,6 +50,7 @@ export interface Instances {
    */
   update(from: InstanceVersion, changes: InstanceChanges, auditBatch?: AuditBatch): Promise<Change>;
   remove(from: InstanceVersion, auditBatch?: AuditBatch): Promise<Change>;
+  /** Null if there is no such instance, or it has no key. */
   openKey(name: string): Promise<KeyState | null>;
   changeKey(from: InstanceVersion, change: KeyChange, auditBatch?: AuditBatch): Promise<Change>;
   /** Seals again, under the current master key, instances that another one has sealed. Returns their number. */

@@ -1,5 +1,10 @@
 /** The members of an instance, their rules, and the parser of an operator's input. */
-import { INSTANCE_DEFAULTS, type InstanceChanges, type InstanceInput } from '@erp-proxy/contract';
+import {
+  INSTANCE_DEFAULTS,
+  type InstanceChanges,
+  type InstanceInput,
+  type InvalidMember,
+} from '@erp-proxy/contract';
 import { INSTANCE_MEMBERS, optional, withDefaults } from '@erp-proxy/contract/admin';
 import { parseBaseUrl, URL_LENGTH_MAX } from '@erp-proxy/egress/policy';
 import { DATABASE_NAME } from '@erp-proxy/odoo/servers';
@@ -8,6 +13,9 @@ import { InputError, parseInput } from './input.ts';
 import { findCertificateError } from './trust.ts';
 
 export const INSTANCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** The form of a key, or of a password in its place. */
+export const API_KEY = /^[\x21-\x7e]{1,256}$/;
 
 const CERTIFICATES_LENGTH_MAX = 64 * 1024;
 
@@ -31,7 +39,7 @@ export const MEMBERS = {
     return 'problem' in address ? address.problem : null;
   }),
   db: z.string(RULES.db).regex(DATABASE_NAME, RULES.db),
-  user_id: wholeNumber(2 ** 31 - 1, RULES.user_id),
+  user_id: wholeNumber(2 ** 31 - 1, RULES.user_id).nullable(),
   timeout_ms: wholeNumber(300_000, RULES.timeout_ms).nullable(),
   concurrency: wholeNumber(1000, RULES.concurrency).nullable(),
   certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateError).nullable(),
@@ -42,7 +50,7 @@ export type Members = Readonly<{ [Name in keyof typeof MEMBERS]: z.infer<(typeof
 /** Members of input, including those that the store keeps in another form. */
 const GIVEN = {
   ...MEMBERS,
-  api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
+  api_key: z.string(RULES.api_key).regex(API_KEY, RULES.api_key).nullable(),
   key_expires_at: z.iso
     .datetime({ offset: true, error: RULES.key_expires_at, abort: true })
     // In UTC, the year of the time may have five digits, or lie before the year 0, which is printed with a sign.
@@ -70,12 +78,34 @@ export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> 
   return members;
 }
 
+/** The members that an instance for persons has not: no user and no key of its own. */
+export const OWN_USER = { user_id: null, api_key: null, key_expires_at: null, rotate_key: false } as const;
+
+type Together = Pick<Members, 'url' | 'certificates' | 'identity' | 'user_id' | 'rotate_key'> & {
+  api_key: string | null;
+  key_expires_at: number | null;
+};
+
 /** Checks members that depend on each other. Throws an {@link InputError}. */
-export function checkTogether({ url, certificates }: { url: string; certificates: string | null }): void {
-  if (certificates === null || new URL(url).protocol === 'https:') return;
-  const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
-  throw new InputError([{ path: 'certificates', message }]);
+export function checkTogether(members: Together): void {
+  const { url, certificates, identity } = members;
+  const invalid: InvalidMember[] = [];
+  if (identity === 'shared') {
+    for (const path of ['user_id', 'api_key'] as const)
+      if (members[path] === null) invalid.push({ path, message: RULES[path] });
+  } else {
+    const given = Object.entries(OWN_USER).filter(([name, none]) => members[name as keyof Together] !== none);
+    for (const [path] of given) invalid.push({ path, message: NOT_WITH_PERSONS });
+  }
+  if (certificates !== null && new URL(url).protocol !== 'https:') {
+    const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
+    invalid.push({ path: 'certificates', message });
+  }
+  if (invalid.length > 0) throw new InputError(invalid);
 }
+
+const NOT_WITH_PERSONS =
+  'does not go with the identity `person`, where each person connects a user and a key of their own: leave it out';
 
 /** Parses the members that are given. Throws an {@link InputError}. */
 export function readChanges(changes: InstanceChanges): Changes {

@@ -13,8 +13,8 @@ const BODY = z.strictObject({
   v: z.literal(1),
   /** A member that an earlier version did not know has its default. */
   ...withDefaults(MEMBERS, INSTANCE_DEFAULTS),
-  /** Sealed in a stored body; the plain text in an {@link openRow opened} one. */
-  api_key: z.string(),
+  /** Sealed in a stored body; the plain text in an {@link openRow opened} one. Null: persons have keys of their own. */
+  api_key: z.string().nullable(),
   key_expires_at: z.number().nullable(),
   is_expiry_known: z.boolean(),
   /** Reason for operators why the last rotation failed. */
@@ -35,7 +35,7 @@ const BODY = z.strictObject({
 
 export type Body = z.infer<typeof BODY>;
 
-type Identity = Pick<StoredInstance, 'id' | 'name'>;
+type RowId = Pick<StoredInstance, 'id' | 'name'>;
 
 /** Parses the body; its secrets stay sealed. Throws a {@link VaultError} that names the instance. */
 export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): Body {
@@ -62,12 +62,15 @@ export function openRow(row: StoredInstance, vault: Vault): Body {
 
 /** The reverse of {@link openRow}. */
 export function sealRow(
-  identity: Identity,
+  row: RowId,
   opened: Body,
   vault: Vault,
 ): Pick<StoredInstance, 'masterKeyId' | 'body'> {
-  const body = mapSecrets(opened, (secret, what) => vault.seal(secret, bind(what, identity, opened)));
-  return { masterKeyId: vault.masterKeyId, body: JSON.stringify(body) };
+  const body = mapSecrets(opened, (secret, what) => vault.seal(secret, bind(what, row, opened)));
+  // Left out, so that processes of the earlier release, which do not know the member, read the body.
+  const { identity: _, ...others } = body;
+  const stored = body.identity === INSTANCE_DEFAULTS.identity ? others : body;
+  return { masterKeyId: vault.masterKeyId, body: JSON.stringify(stored) };
 }
 
 type Secret = 'api_key' | 'pending';
@@ -75,7 +78,7 @@ type Secret = 'api_key' | 'pending';
 function mapSecrets(body: Body, map: (secret: string, what: Secret) => string): Body {
   return {
     ...body,
-    api_key: map(body.api_key, 'api_key'),
+    api_key: body.api_key === null ? null : map(body.api_key, 'api_key'),
     pending: body.pending && { ...body.pending, api_key: map(body.pending.api_key, 'pending') },
   };
 }
@@ -84,6 +87,6 @@ function mapSecrets(body: Body, map: (secret: string, what: Secret) => string): 
  * Binds a secret to the members that determine where it is sent and for whom, so that write access to the store is not
  * enough to redirect it.
  */
-function bind(what: Secret, { id, name }: Identity, { url, certificates, allow_private }: Body): string {
+function bind(what: Secret, { id, name }: RowId, { url, certificates, allow_private }: Body): string {
   return JSON.stringify([what, id, name, url, certificates, allow_private]);
 }

@@ -2,7 +2,9 @@
  * The forms in which a stored instance is passed to calls, to operators and to key rotation. Opened keys are only in
  * members named `apiKey`, which logs and object printers cannot see.
  */
+import { hash } from 'node:crypto';
 import type { EgressTrust } from '@erp-proxy/egress';
+import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { StoredInstance } from '../stores/ports/instances.ts';
 import { type CodeMembers, toCodeMembers } from './member-names.ts';
 import type { Members } from './members.ts';
@@ -13,8 +15,10 @@ import { trustOf } from './trust.ts';
 export interface Instance extends Omit<CodeMembers, 'certificates' | 'allowPrivate'> {
   readonly id: string;
   readonly name: string;
-  /** Is not enumerated, printed or copied with the other members. */
-  readonly apiKey: string;
+  /** Is not enumerated, printed or copied with the other members. Null: each person has a key of their own. */
+  readonly apiKey: string | null;
+  /** Names the server and its database: another one, or other certificates for it, have another name. */
+  readonly serverId: string;
   /** How its server is reached; null: like any other server. */
   readonly trust: EgressTrust | null;
 }
@@ -45,9 +49,14 @@ export interface PendingKey {
   readonly expiresAt: number | null;
 }
 
+/** An instance with a user and a key of its own. */
+export interface KeyedRecord extends InstanceRecord {
+  readonly userId: number;
+}
+
 /** The state of a key, as key rotation needs it. */
 export interface KeyState {
-  readonly record: InstanceRecord;
+  readonly record: KeyedRecord;
   /** Is not enumerated. */
   readonly apiKey: string;
   readonly pending: PendingKey | null;
@@ -58,11 +67,13 @@ export function toInstance(
   opened: Members & Pick<Body, 'api_key'>,
 ): Instance {
   const { certificates, allowPrivate, ...members } = toCodeMembers(opened);
+  const trust = trustOf({ certificates, allowPrivate });
   return Object.assign(new KeyHolder(opened.api_key), {
     id,
     name,
     ...members,
-    trust: trustOf({ certificates, allowPrivate }),
+    trust,
+    serverId: nameServer({ id, url: members.url, db: members.db, trust }),
   });
 }
 
@@ -87,10 +98,12 @@ export function toRecord(
   };
 }
 
-export function toKeyState(row: StoredInstance, opened: Body): KeyState {
-  const { api_key, pending } = opened;
+/** Null: the instance has no key. */
+export function toKeyState(row: StoredInstance, opened: Body): KeyState | null {
+  const { api_key, user_id, pending } = opened;
+  if (api_key === null || user_id === null) return null;
   return Object.assign(new KeyHolder(api_key), {
-    record: toRecord(row, opened),
+    record: { ...toRecord(row, opened), userId: user_id },
     pending:
       pending &&
       Object.assign(new KeyHolder(pending.api_key), {
@@ -101,15 +114,20 @@ export function toKeyState(row: StoredInstance, opened: Body): KeyState {
   });
 }
 
-/** Holds a key in a private member, which is neither printed nor copied nor serialised. */
-class KeyHolder {
-  readonly #apiKey: string;
+/** Different spellings of an address count as equal. */
+function nameServer({ id, url, db, trust }: Pick<Instance, 'id' | 'url' | 'db' | 'trust'>): string {
+  return hash('sha256', JSON.stringify([id, parseBaseUrl(url), db, trust?.id]), 'base64url');
+}
 
-  constructor(apiKey: string) {
+/** Holds a key in a private member, which is neither printed nor copied nor serialised. */
+export class KeyHolder<Key extends string | null> {
+  readonly #apiKey: Key;
+
+  constructor(apiKey: Key) {
     this.#apiKey = apiKey;
   }
 
-  get apiKey(): string {
+  get apiKey(): Key {
     return this.#apiKey;
   }
 }

@@ -10,7 +10,7 @@ import { buildJson2Request, classifyJson2Answer } from '@erp-proxy/odoo/json2';
 import { buildExecuteKw } from '@erp-proxy/odoo/jsonrpc';
 import { isRouteMissing } from '@erp-proxy/odoo/servers';
 import { trustOf } from '../instances/trust.ts';
-import type { InstanceRecord } from '../instances/views.ts';
+import type { KeyedRecord } from '../instances/views.ts';
 
 /** A call of a model's method, without records. */
 export interface Question {
@@ -30,7 +30,7 @@ export type OdooAnswer =
   | { kind: 'unanswered'; message: string };
 
 /** Calls Odoo as the user of the instance, with `apiKey` instead of the stored key. */
-export type AskOdoo = (instance: InstanceRecord, apiKey: string, question: Question) => Promise<OdooAnswer>;
+export type AskOdoo = (instance: KeyedRecord, apiKey: string, question: Question) => Promise<OdooAnswer>;
 
 export interface AskOdooOptions {
   egress: EgressDispatcher;
@@ -45,7 +45,7 @@ const TEXT_LENGTH_MAX = 300;
 
 export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
   function post(
-    instance: InstanceRecord,
+    instance: KeyedRecord,
     request: { path: string; headers: Record<string, string>; body: Uint8Array },
   ): Promise<WholeAnswer | EgressFailure> {
     const { url, certificates, allowPrivate } = instance;
@@ -93,13 +93,13 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
 const ROUTE_MISSING = Symbol('route missing');
 
 type Ask = (
-  instance: InstanceRecord,
+  instance: KeyedRecord,
   apiKey: string,
   question: Question,
   secrets: readonly string[],
 ) => Promise<OdooAnswer | typeof ROUTE_MISSING>;
 
-function readPathPrefix({ url }: InstanceRecord): string {
+function readPathPrefix({ url }: KeyedRecord): string {
   return new URL(url).pathname.replace(/\/+$/, '');
 }
 

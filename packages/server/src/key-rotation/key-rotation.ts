@@ -100,6 +100,8 @@ interface RunResult {
   isRequestOpen: boolean;
 }
 
+const NO_KEY =
+  'This instance has no key of its own: each person connects one. They give a new key on the page where they connected.';
 const MISSING = 'There is no instance of this name.';
 const BUSY = 'Another step for this key is running: try again in a minute.';
 const CONFLICT =
@@ -127,7 +129,8 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     for (let after: string | null = null; ; ) {
       const page: InstanceRecord[] = await instances.list({ after, limit: PAGE_SIZE });
       await Promise.all(page.map((record) => check(record).catch(onError)));
-      for (const { name, id } of page) {
+      for (const { name, id, identity } of page) {
+        if (identity === 'person') continue;
         names.add(name);
         ids.add(id);
       }
@@ -141,6 +144,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   }
 
   async function check(record: InstanceRecord): Promise<void> {
+    if (record.identity === 'person') return;
     updateState(record);
     const { id, name, version } = record;
     const retry = retries.get(id);
@@ -251,7 +255,9 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
       const result = await run(name, { describeAction });
       if (result === undefined) throw new KeyRotationError(BUSY);
       const { last, isRequestOpen } = result;
-      if ((await instances.get(name)) === null) throw new KeyRotationError(MISSING);
+      const record = await instances.get(name);
+      if (record === null) throw new KeyRotationError(MISSING);
+      if (record.identity === 'person') throw new KeyRotationError(NO_KEY);
       if (typeof last === 'object') throw new KeyRotationError(last.failure);
       if (last === 'conflict') throw new KeyRotationError(CONFLICT);
       if (isRequestOpen) throw new KeyRotationError(TOO_SOON);

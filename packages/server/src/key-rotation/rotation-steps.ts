@@ -8,7 +8,7 @@
  * while calls that began with the old key end → revoke → no pending key
  */
 import type { Instances } from '../instances/instances.ts';
-import type { InstanceRecord, KeyState, PendingKey } from '../instances/views.ts';
+import type { InstanceRecord, KeyedRecord, KeyState, PendingKey } from '../instances/views.ts';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 import { DAY_MS, isRotationDue } from './expiry.ts';
@@ -215,7 +215,7 @@ async function prove(
 
 /** If the new key was not stored, revokes it, authenticated by the new key itself. */
 async function removeUnlessStored(
-  record: InstanceRecord,
+  record: KeyedRecord,
   made: string,
   { instances, ask }: RotationDeps,
 ): Promise<void> {
@@ -242,16 +242,16 @@ async function revoke(
   return change === 'done' ? 'revoked' : 'conflict';
 }
 
-function askToRevoke(record: InstanceRecord, by: string, key: string, ask: AskOdoo): Promise<OdooAnswer> {
+function askToRevoke(record: KeyedRecord, by: string, key: string, ask: AskOdoo): Promise<OdooAnswer> {
   return ask(record, by, { model: KEYS_MODEL, method: 'revoke', keyword: { key } });
 }
 
 /** Asks Odoo for the user of a key. `context_get` is the one method that does nothing else. */
-function askForUser(record: InstanceRecord, key: string, ask: AskOdoo): Promise<OdooAnswer> {
+function askForUser(record: KeyedRecord, key: string, ask: AskOdoo): Promise<OdooAnswer> {
   return ask(record, key, { model: 'res.users', method: 'context_get', keyword: {} });
 }
 
-async function isInvalid(record: InstanceRecord, key: string, ask: AskOdoo): Promise<boolean> {
+async function isInvalid(record: KeyedRecord, key: string, ask: AskOdoo): Promise<boolean> {
   const answer = await askForUser(record, key, ask);
   return answer.kind === 'refused' && answer.type === 'access_denied';
 }

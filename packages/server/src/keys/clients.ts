@@ -31,6 +31,7 @@ export const PROXY_CLIENT: Client = {
     id: 'proxy',
     clientId: 'proxy',
     name: 'proxy',
+    person: null,
     policy: null,
     createdAt: 0,
     createdBy: null,

@@ -479,6 +479,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     label: store.label,
     keys: { ...store.keys, ...methods },
     instances: store.instances,
+    connections: store.connections,
     audit: store.audit,
     idempotency: store.idempotency,
     callCounts: store.callCounts,

@@ -44,7 +44,10 @@ export interface Client {
 
 export interface RefusedKey {
   readonly refused: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked';
-  /** The id in the sent text, if it has one. `unknown` also means a known id with a wrong secret. */
+  /**
+   * The id in the sent text, if it has one. `unknown` also means a known id with a wrong secret, `revoked` that the
+   * person whose calls the key makes is denied.
+   */
   readonly keyId: string | null;
 }
 
@@ -70,6 +73,8 @@ export interface NewKeyInput extends KeyChange {
   name: string;
   /** JSON text of the actor who makes the key; null: not known. */
   createdBy?: string | null | undefined;
+  /** Whose calls it makes; default: nobody's in particular. */
+  person?: string | null | undefined;
 }
 
 export interface Rotation {
@@ -93,6 +98,8 @@ export interface KeysOptions {
    * The secret with which keys are hashed. A different secret makes all keys unknown. Default: a secret in the store.
    */
   hashSecret?: string | undefined;
+  /** Whether an administrator has denied a person. Default: nobody is denied. */
+  isPersonDenied?: (person: string) => Promise<boolean>;
   /** Called with errors of background writes. */
   onError?: (error: unknown) => void;
 }
@@ -148,6 +155,7 @@ export async function createKeys({
   store,
   clock,
   hashSecret,
+  isPersonDenied = async () => false,
   onError = () => {},
 }: KeysOptions): Promise<Keys> {
   const hashKey = await openHashKey(store.keys, hashSecret);
@@ -185,33 +193,43 @@ export async function createKeys({
     return known === null ? { refused: 'unknown', keyId: id } : check(known.client);
   }
 
-  function check(client: Client): Client | RefusedKey {
+  function check(client: Client): Client | RefusedKey | Promise<Client | RefusedKey> {
     const { key } = client;
     const now = clock();
     if (key.revokedAt !== null) return { refused: 'revoked', keyId: key.id };
     if (key.expiresAt !== null && now >= key.expiresAt) return { refused: 'expired', keyId: key.id };
+    if (key.person !== null) return checkPerson(client, key.person);
     lastUsed.record(key, now);
     return client;
   }
 
+  async function checkPerson(client: Client, person: string): Promise<Client | RefusedKey> {
+    if (await isPersonDenied(person)) return { refused: 'revoked', keyId: client.key.id };
+    lastUsed.record(client.key, clock());
+    return client;
+  }
+
   async function create(
-    { name, expiresAt = null, policy = null, createdBy = null }: NewKeyInput,
+    { name, expiresAt = null, policy = null, person = null, createdBy = null }: NewKeyInput,
     describeAction?: DescribeKeyAction,
   ) {
     checkName(name);
     checkExpiry(expiresAt, clock());
-    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy), createdBy });
+    const made = make({ name, person, expiresAt, policy: policy && JSON.stringify(policy), createdBy });
     await store.keys.insert(made.stored, describeAction?.(made.fresh.record));
     return made.fresh;
   }
 
   /** `replaced`: the predecessor; left out: the key is the first of its client. */
-  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'createdBy'>, replaced?: KeyRecord) {
+  function make(
+    like: Pick<KeyRecord, 'name' | 'person' | 'expiresAt' | 'policy' | 'createdBy'>,
+    replaced?: KeyRecord,
+  ) {
     const { id, secret, text } = generateKey();
-    const { name, expiresAt, policy, createdBy } = like;
+    const { name, person, expiresAt, policy, createdBy } = like;
     const origin = { clientId: replaced?.clientId ?? id, replaces: replaced?.id ?? null };
     const dates = { createdAt: clock(), createdBy, expiresAt, revokedAt: null, lastUsedAt: null };
-    const record: KeyRecord = { id, ...origin, name, policy, ...dates, version: 1 };
+    const record: KeyRecord = { id, ...origin, name, person, policy, ...dates, version: 1 };
     const fresh: NewKey = { key: text, record };
     return { fresh, stored: { ...record, secretHash: hashSecretOf(secret, hashKey) } };
   }

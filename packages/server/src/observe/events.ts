@@ -32,6 +32,9 @@ export interface CallRecord {
   via: CallSource | null;
   /** The administrator who made the call; otherwise absent. */
   actor?: ActorView;
+  /** `<issuer>/<subject>` of the person whose connection the call used, and its login in Odoo; otherwise absent. */
+  person?: string;
+  odooLogin?: string;
   /** Id of the trace: that of the caller, or a recorded one that began here; otherwise absent. */
   traceId?: string;
   httpStatus: number;

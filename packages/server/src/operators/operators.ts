@@ -10,7 +10,7 @@ import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
 import type { OperatorStore } from '../stores/ports/operators.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
-import { listRules } from '../tokens/issuer.ts';
+import { type ClaimRule, findRule, listRules } from '../tokens/issuer.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
@@ -31,7 +31,7 @@ const POLL_MS = 200;
 /** Browsers keep cookies of up to 4096 bytes, with their name and attributes. */
 const VALUE_LENGTH_MAX = 3900;
 
-const NO_RULE = 'no rule of operators.rules matches';
+const NO_RULE = 'no rule of operators.rules matches, and none of the same provider in auth.issuers';
 
 /** A session, as its value has it. Times are in milliseconds since 1970. */
 interface Session {
@@ -47,14 +47,21 @@ interface Session {
   readonly askAt: number;
   readonly endsAt: number;
   readonly refreshToken: string | null;
-  /** Number of the rule that decides. The seal is bound to the rules. */
-  readonly rule: number;
+  /**
+   * Number of the rule that decides. The seal is bound to the rules. Null: no rule gives a role, and a person may sign in
+   * for connections to Odoo of their own.
+   */
+  readonly rule: number | null;
   /** Roles of further rules that match. */
   readonly otherRoles: readonly Role[];
 }
 
-/** A session, with what its rule gives. */
-export interface OperatorSession extends Session, Grant {}
+/** A session, with what its rule gives: null and no instances without a rule. */
+export interface OperatorSession extends Session, Omit<Grant, 'role'> {
+  readonly role: Role | null;
+}
+
+const NO_GRANT = { role: null, instances: [] } as const;
 
 interface SignIn extends SignInChecks {
   returnTo: ReturnTo;
@@ -114,6 +121,8 @@ export interface Operators {
 
 export interface OperatorsOptions {
   settings: OperatorProvider;
+  /** Persons who match one of these may sign in without a role: those whose tokens are accepted for calls. */
+  personRules: readonly ClaimRule[];
   provider: Provider;
   /** Address to which the provider sends the browser back. */
   redirectUri: string;
@@ -136,6 +145,7 @@ export interface OperatorsOptions {
 export function createOperators(options: OperatorsOptions): Operators {
   const {
     settings,
+    personRules,
     provider,
     redirectUri,
     vault,
@@ -163,8 +173,9 @@ export function createOperators(options: OperatorsOptions): Operators {
   /** The session with this value; null if the value is not one. */
   function openSession(value: string): OperatorSession | null {
     const session = open<Session>(value, sessionSeal);
-    const grant = session && settings.rules[session.rule];
-    return session && grant ? { ...session, role: grant.role, instances: grant.instances } : null;
+    if (session === null) return null;
+    const { role, instances } = session.rule === null ? NO_GRANT : settings.rules[session.rule]!;
+    return { ...session, role, instances };
   }
 
   /** Null if no rule matches. Records what the provider has confirmed. */
@@ -174,16 +185,20 @@ export function createOperators(options: OperatorsOptions): Operators {
   ): Promise<{ session: OperatorSession; value: string } | null> {
     const [rule, ...others] = listRules(settings.rules, claims);
     const id = `${settings.name}/${subject}`;
-    if (rule === undefined) {
+    if (rule === undefined && findRule(personRules, claims) === null) {
       await store.operators.withdraw(id);
       return null;
     }
-    const { role, instances } = rule;
-    const grant: Grant = { role, instances };
-    await store.operators.confirm({ id, name, granted: JSON.stringify(grant), confirmedAt: clock() });
+    const { role, instances } = rule ?? NO_GRANT;
+    await store.operators.confirm({
+      id,
+      name,
+      granted: JSON.stringify({ role, instances }),
+      confirmedAt: clock(),
+    });
     const otherRoles = ROLES.filter((it) => it !== role && others.some((other) => other.role === it));
     const askAt = Math.min(clock() + settings.sessionMs, endsAt);
-    const ruleNumber = settings.rules.indexOf(rule);
+    const ruleNumber = rule === undefined ? null : settings.rules.indexOf(rule);
     const started = { id, name, session, providerSession, startedAt, askAt, rule: ruleNumber, otherRoles };
     const whole: Session = {
       ...started,

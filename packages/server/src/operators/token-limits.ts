@@ -1,5 +1,5 @@
 /** How the person who has created a personal token limits the token: a token ends with its person. */
-import { tryParse } from '@erp-proxy/contract';
+import { type Role, tryParse } from '@erp-proxy/contract';
 import { readActor } from '../audit/actors.ts';
 import type { TokenLimit } from '../keys/operator-tokens.ts';
 import type { OperatorToken } from '../stores/ports/operator-tokens.ts';
@@ -26,7 +26,7 @@ export function createTokenLimits({ store, clock, confirmedForMs }: TokenLimitsO
     if (denied !== null) return { bar: 'denied' };
     if (person === null || clock() - person.confirmedAt >= confirmedForMs) return { bar: 'unconfirmed' };
     if (person.granted === null) return { bar: 'no_role' };
-    const { role, instances = null }: Partial<Grant> & Pick<Grant, 'role'> = JSON.parse(person.granted);
-    return { role, instances };
+    const { role, instances }: Omit<Grant, 'role'> & { role: Role | null } = JSON.parse(person.granted);
+    return role === null ? { bar: 'no_role' } : { role, instances };
   };
 }

@@ -76,6 +76,15 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     await operators.endSession({ session: 's', keptUntil: HOUR, now: 1 });
   },
   operatorTokens: async ({ operatorTokens }) => operatorTokens.insert(buildToken({ id: 'token' })),
+  connections: async ({ connections }) => {
+    await connections.put({
+      instance: 'prod',
+      person: 'corp/ann',
+      instanceId: 'i',
+      masterKeyId: 'm',
+      body: '{}',
+    });
+  },
   deniedSubjects: async ({ deniedSubjects }) => deniedSubjects.deny({ id: 'corp/ann', deniedAt: 3 }),
   statistics: async ({ statistics }) =>
     statistics.put([{ step: 'hour', startsAt: HOUR, process: 'p', body: '{}' }]),
@@ -142,6 +151,7 @@ async function expectCopy(url: string): Promise<void> {
   expect(await copied.approvals.find('a')).toMatchObject({ state: 'pending', call: 'sealed' });
   expect(await copied.deniedSubjects.find('corp/ann')).toMatchObject({ deniedAt: 3 });
   expect(await copied.operatorTokens.findById('token')).toMatchObject({ role: 'approver' });
+  expect(await copied.connections.find('prod', 'corp/ann')).toMatchObject({ instanceId: 'i', body: '{}' });
   expect(await copied.subscriptions.findByName('orders')).toMatchObject({ id: 's' });
   expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}', ids: '7' });
   // A lease belongs to a process of the old store.

@@ -9,8 +9,9 @@ import { createParameters, isStorable } from './sql.ts';
 import type { StoreDatabase } from './statements.ts';
 
 /** `client_id` is null in a row that a process of an earlier release inserted. */
-export const RECORD_COLUMNS = `id, coalesce(client_id, id) AS "clientId", name, policy, created_at AS "createdAt",
-  created_by AS "createdBy", expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaces, version`;
+export const RECORD_COLUMNS = `id, coalesce(client_id, id) AS "clientId", name, person, policy,
+  created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  last_used_at AS "lastUsedAt", replaces, version`;
 
 /** Number of keys that one slice reads. It takes a few milliseconds, because the index has every column compared. */
 const SLICE_KEYS = 5000;

@@ -98,7 +98,7 @@ export function createKeys({ durable }: Databases): KeyStore {
 async function insertKey(statements: Statements, key: StoredKey): Promise<void> {
   await statements.change(
     `INSERT INTO client_keys (id, client_id, name, policy, secret_hash, created_at, created_by, expires_at, revoked_at,
-                              last_used_at, replaces, version)
+                              last_used_at, replaces, version, person)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       key.id,
@@ -113,6 +113,7 @@ async function insertKey(statements: Statements, key: StoredKey): Promise<void> 
       key.lastUsedAt,
       key.replaces,
       key.version,
+      key.person,
     ],
   );
 }

@@ -1,6 +1,7 @@
 /** The parts of a store that are the same for all databases. */
 import { createApprovals } from './approvals.ts';
 import { createCallCounts } from './call-counts.ts';
+import { createConnections } from './connections.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstances } from './instances.ts';
@@ -16,6 +17,7 @@ export function createSharedParts(databases: Databases) {
   return {
     keys: createKeys(databases),
     instances: createInstances(databases),
+    connections: createConnections(databases),
     idempotency: createIdempotency(databases),
     callCounts: createCallCounts(databases),
     approvals: createApprovals(databases),

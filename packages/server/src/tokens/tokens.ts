@@ -163,6 +163,7 @@ export function createTokens(options: TokensOptions): Tokens {
         id,
         clientId: id,
         name: id,
+        person: id,
         policy: policy.text,
         createdAt: (payload.iat ?? 0) * 1000,
         createdBy: null,

@@ -67,7 +67,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores stores/ports subscriptions tokens traces node
+    app: admin approvals audit config connections data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores stores/ports subscriptions tokens traces node
     http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/console http/openapi keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
@@ -85,13 +85,13 @@ const BOUNDARIES: Record<string, string> = {
     examine: egress execute/terms execute/upstream key-rotation odoo node
     execute: execute/* keys limits naming observe odoo policy node
     execute/request: approvals egress execute/terms idempotency keys limits observe node
-    execute/call: egress execute/terms execute/thread instances keys odoo policy stores/ports node
+    execute/call: connections egress execute/terms execute/thread instances keys odoo policy stores/ports node
     execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo policy sharing @erp-proxy/async/shared-bytes lru-cache node
     execute/thread: execute/call execute/terms execute/upstream keys odoo policy @erp-proxy/async/shared-bytes node
     traces: egress execute/terms observe @opentelemetry node
-    execute/terms: approvals egress idempotency instances keys limits/database observe odoo
+    execute/terms: approvals connections egress idempotency instances keys limits/database observe odoo
     naming:
-    admin: approvals audit instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin zod node
+    admin: approvals audit connections instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: audit egress instances keys policy stores stores/ports tokens jose openid-client node
     tokens: egress instances keys policy stores stores/ports jose lru-cache node
     keys: policy stores stores/ports ipaddr.js lru-cache node
@@ -101,6 +101,7 @@ const BOUNDARIES: Record<string, string> = {
     approvals: idempotency instances stores/ports node
     subscriptions: egress instances observe stores stores/ports @erp-proxy/contract/admin zod node
     idempotency: stores/ports lru-cache node
+    connections: instances stores stores/ports zod node
     instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores stores/ports lru-cache node
     statistics: observe stores/ports node

@@ -5,7 +5,7 @@ import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { expect, test } from 'vitest';
 import { toCodeMembers } from '../../src/instances/member-names.ts';
 import { readInput } from '../../src/instances/members.ts';
-import type { InstanceRecord } from '../../src/instances/views.ts';
+import type { KeyedRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
@@ -15,7 +15,7 @@ const KEY = '5a17b0c5ad0e3333333333333333333333333333';
 const OTHER_KEY = '5a17b0c5ad0e4444444444444444444444444444';
 const REVOKE: Question = { model: 'res.users.apikeys', method: 'revoke', keyword: { key: OTHER_KEY } };
 
-const RECORD: InstanceRecord = {
+const RECORD: KeyedRecord = {
   name: 'prod',
   ...toCodeMembers(
     readInput({
@@ -29,6 +29,7 @@ const RECORD: InstanceRecord = {
     }),
   ),
   id: 'id',
+  userId: 2,
   key: { expiresAt: null, isExpiryKnown: false, failure: null, pendingStep: null },
   createdAt: 0,
   updatedAt: 0,
@@ -37,7 +38,7 @@ const RECORD: InstanceRecord = {
 
 async function askUpstream(
   script: Script,
-  changes: Partial<InstanceRecord> = {},
+  changes: Partial<KeyedRecord> = {},
 ): Promise<{ answer: OdooAnswer; paths: string[] }> {
   const upstream = await startUpstream(script);
   // The policy allows no private address; only the instance does, for itself.

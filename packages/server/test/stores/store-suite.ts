@@ -13,6 +13,7 @@ import type {
   AuditStore,
 } from '../../src/stores/ports/audit.ts';
 import type { CallCountStore } from '../../src/stores/ports/call-counts.ts';
+import type { StoredConnection } from '../../src/stores/ports/connections.ts';
 import type { InstanceStore, StoredInstance } from '../../src/stores/ports/instances.ts';
 import type { KeyListQuery, KeyStore, StoredKey } from '../../src/stores/ports/keys.ts';
 import type { StoredOperatorToken } from '../../src/stores/ports/operator-tokens.ts';
@@ -57,6 +58,7 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
 
     describe('keys', () => describeKeys(() => store.keys));
     describe('instances', () => describeInstances(() => store.instances));
+    describe('connections of persons', () => describeConnections(() => store));
     describe('audit', () => describeAudit(() => store.audit));
     describe('audit records', () => describeAuditRecords(() => store));
     describe('rotations of keys', () => describeRotations(() => store));
@@ -808,6 +810,93 @@ function describeOperatorTokens(use: () => Store): void {
   });
 }
 
+/** Tests connections of persons. */
+function describeConnections(use: () => Store): void {
+  beforeEach(async () => {
+    await use().instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    await use().instances.insert(buildInstance({ id: 'j', name: 'test' }));
+  });
+
+  test('returns a connection as it was put, and replaces it', async () => {
+    const { connections } = use();
+    const connection = buildConnection({ person: 'corp/a|x' });
+    expect(await connections.put(connection)).toBe('done');
+    expect(await connections.find('prod', 'corp/a|x')).toEqual({ ...connection, version: 1 });
+    expect(await connections.put({ ...connection, masterKeyId: 'm2', body: '{"a":2}' })).toBe('done');
+    expect(await connections.find('prod', 'corp/a|x')).toMatchObject({ masterKeyId: 'm2', version: 2 });
+    for (const [instance, person] of [
+      ['prod', 'corp/a'],
+      ['test', 'corp/a|x'],
+      ['prod\0', 'corp/a|x'],
+    ] as const)
+      expect(await connections.find(instance, person)).toBeNull();
+  });
+
+  test('puts no connection to an instance that is missing, or is another one of the same name', async () => {
+    const { connections } = use();
+    expect(await connections.put(buildConnection({ instance: 'gone' }))).toBe('missing');
+    expect(await connections.put(buildConnection({ instanceId: 'j' }))).toBe('missing');
+    expect(await connections.list({ after: null, limit: 9 })).toEqual([]);
+  });
+
+  test('lists connections by instance and person, in pages', async () => {
+    const { connections } = use();
+    for (const person of ['corp/b', 'corp/B', 'corp/a']) {
+      await connections.put(buildConnection({ person }));
+      await connections.put(buildConnection({ person, instance: 'test', instanceId: 'j' }));
+    }
+    const list = async (query: Partial<Parameters<typeof connections.list>[0]>) =>
+      (await connections.list({ after: null, limit: 9, ...query })).map(
+        (it) => `${it.instance} ${it.person}`,
+      );
+    expect(await list({ limit: 4 })).toEqual(['prod corp/B', 'prod corp/a', 'prod corp/b', 'test corp/B']);
+    expect(await list({ after: { instance: 'prod', person: 'corp/b' }, limit: 2 })).toEqual([
+      'test corp/B',
+      'test corp/a',
+    ]);
+    expect(await list({ instance: 'test', person: 'corp/b' })).toEqual(['test corp/b']);
+    expect(await list({ person: 'corp/B' })).toEqual(['prod corp/B', 'test corp/B']);
+    expect(await list({ person: 'corp/\0' })).toEqual([]);
+  });
+
+  test('replaces the body of one version, and removes a connection once', async () => {
+    const { connections } = use();
+    const connection = buildConnection({});
+    await connections.put(connection);
+    const next = { masterKeyId: 'm2', body: '{"b":1}' };
+    expect(await connections.replace(connection, 2, next)).toBe(false);
+    expect(await connections.replace(connection, 1, next)).toBe(true);
+    expect(await connections.find('prod', 'corp/ada')).toMatchObject({ ...next, version: 2 });
+    expect(await connections.remove('prod', 'corp/bob')).toBe(false);
+    expect(await connections.remove('prod', 'corp/ada')).toBe(true);
+    expect(await connections.remove('prod', 'corp/ada')).toBe(false);
+    expect(await connections.replace(connection, 2, next)).toBe(false);
+  });
+
+  test('removes the connections of an instance with it, and of no other one', async () => {
+    const { connections, instances } = use();
+    await connections.put(buildConnection({}));
+    await connections.put(buildConnection({ instance: 'test', instanceId: 'j' }));
+    expect(await instances.remove('i', 1)).toBe('done');
+    expect((await connections.list({ after: null, limit: 9 })).map(({ instance }) => instance)).toEqual([
+      'test',
+    ]);
+  });
+
+  test('tells watchers of each change', async () => {
+    const store = use();
+    const told: unknown[] = [];
+    store.watch((change) => change?.kind === 'connection' && told.push(change.id));
+    await store.connections.put(buildConnection({}));
+    await store.connections.put(buildConnection({ body: '{"b":1}' }));
+    await store.connections.put(buildConnection({ person: 'corp/bob' }));
+    await store.connections.remove('prod', 'corp/ada');
+    await store.instances.remove('i', 1);
+    const [ada, bob] = ['prod corp/ada', 'prod corp/bob'];
+    await expect.poll(() => told).toEqual([ada, ada, bob, ada, bob]);
+  });
+}
+
 /** Tests the changes of denied subjects. */
 function describeDeniedSubjects(use: () => Store): void {
   test('denies a subject once, and allows it again', async () => {
@@ -914,6 +1003,7 @@ function describeAuditRecords(use: () => Store): void {
     await store.approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
     await store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 });
     await store.operatorTokens.insert(buildToken({ id: 't' }));
+    await store.connections.put(buildConnection({}));
     await insertDelivered(store);
   });
 
@@ -932,6 +1022,21 @@ function describeAuditRecords(use: () => Store): void {
     ],
     ['instances.replace', ({ instances }, auditBatch) => instances.replace('i', 1, next, auditBatch), 'done'],
     ['instances.remove', ({ instances }, auditBatch) => instances.remove('i', 1, auditBatch), 'done'],
+    [
+      'connections.put',
+      ({ connections }, auditBatch) => connections.put(buildConnection({ person: 'corp/bob' }), auditBatch),
+      'done',
+    ],
+    [
+      'connections.replace',
+      ({ connections }, auditBatch) => connections.replace(buildConnection({}), 1, next, auditBatch),
+      true,
+    ],
+    [
+      'connections.remove',
+      ({ connections }, auditBatch) => connections.remove('prod', 'corp/ada', auditBatch),
+      true,
+    ],
     ['approvals.decide', ({ approvals }, auditBatch) => approvals.decide('a', APPROVE, auditBatch), 'done'],
     [
       'deniedSubjects.deny',
@@ -972,6 +1077,17 @@ function describeAuditRecords(use: () => Store): void {
       false,
     ],
     ['deniedSubjects.allow', (all, auditBatch) => all.deniedSubjects.allow('corp/b', auditBatch), false],
+    [
+      'connections.put',
+      (all, auditBatch) => all.connections.put(buildConnection({ instance: 'gone' }), auditBatch),
+      'missing',
+    ],
+    [
+      'connections.replace',
+      (all, auditBatch) => all.connections.replace(buildConnection({}), 2, next, auditBatch),
+      false,
+    ],
+    ['connections.remove', (all, auditBatch) => all.connections.remove('prod', 'corp/x', auditBatch), false],
     ['operatorTokens.revoke', (all, auditBatch) => all.operatorTokens.revoke('u', 5, auditBatch), false],
     ['keys.rotate', ({ keys }, auditBatch) => keys.rotate('a', 2, rotation, auditBatch), 'conflict'],
     ...subscriptionChanges(2, 'p', 'conflict'),
@@ -1158,6 +1274,7 @@ function describeRefusedAuditRecords(
       () => instances.insert(buildInstance({ name: 'b' }), auditBatch()),
       () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, auditBatch()),
       () => instances.remove('i', 1, auditBatch()),
+      () => store.connections.put(buildConnection({}), auditBatch()),
       () => approvals.decide('a', APPROVE, auditBatch()),
       () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, auditBatch()),
       () => store.operatorTokens.insert(buildToken({ id: 't' }), auditBatch()),
@@ -1176,6 +1293,7 @@ function describeRefusedAuditRecords(
     expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
     expect(await store.deniedSubjects.list(null, 9)).toEqual([]);
     expect(await store.operatorTokens.list(null, 9)).toEqual([]);
+    expect(await store.connections.list({ after: null, limit: 9 })).toEqual([]);
     await store.close();
   });
 }
@@ -1289,6 +1407,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   return {
     clientId: overrides.id,
     name: 'test',
+    person: null,
     policy: null,
     secretHash: new Uint8Array(32).fill(7),
     createdAt: 1,
@@ -1298,6 +1417,17 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
     lastUsedAt: null,
     replaces: null,
     version: 1,
+    ...overrides,
+  };
+}
+
+export function buildConnection(overrides: Partial<StoredConnection>): Omit<StoredConnection, 'version'> {
+  return {
+    instance: 'prod',
+    person: 'corp/ada',
+    instanceId: 'i',
+    masterKeyId: 'm1',
+    body: '{"a":1}',
     ...overrides,
   };
 }

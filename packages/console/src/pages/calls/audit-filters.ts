@@ -41,6 +41,7 @@ export const FILTERS = {
   upstream: { label: 'Odoo server', example: 'https://odoo.example.com' },
   db: { label: 'Database', example: 'production' },
   request_id: { label: 'Request', example: 'x-request-id of the answer' },
+  person: { label: 'Person', example: '<issuer>/<subject>' },
   trace_id: { label: 'Trace', example: '32 hex digits' },
   actor: { label: 'Administrator', example: 'id, such as session' },
   code: { label: 'Code of the error', example: '-32003' },

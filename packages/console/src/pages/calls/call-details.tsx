@@ -13,6 +13,7 @@ import { OutcomeBadge } from '../../parts/outcome-badge.tsx';
 import { PageAnchor } from '../../parts/page-anchor.tsx';
 import { printExactMoment } from '../../parts/print-moment.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { revealInvisible } from '../../parts/show-json.ts';
 import { findTargetLink } from '../../parts/target-link.ts';
 import { Time } from '../../parts/time.tsx';
 import { AdminChanges } from './admin-changes.tsx';
@@ -87,6 +88,11 @@ function CallMembers({ call }: { call: AuditCallView }) {
           <OpenLink target={`key ${call.key_id}`}>Open key</OpenLink>
         )}
       </Member>
+      {call.person !== undefined && (
+        <Member name="Person">
+          <Filterable name="person" value={call.person} /> as {revealInvisible(call.odoo_login ?? '')}
+        </Member>
+      )}
       {call.actor !== undefined && <ActorMember actor={call.actor} />}
       <SearchedMember filter="client_id" value={call.client_id} />
       <SearchedMember filter="address" value={call.address} />

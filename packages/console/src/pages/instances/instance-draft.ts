@@ -11,8 +11,11 @@ import {
 import { pickChanges } from '../../parts/compare-members.ts';
 
 /** `api_key` empty: the stored one stays. A member that is left out has its default. */
-export interface InstanceDraft extends Omit<InstanceInput, 'user_id' | 'certificates'> {
+export interface InstanceDraft
+  extends Omit<InstanceInput, 'identity' | 'user_id' | 'api_key' | 'certificates'> {
+  identity: InstanceView['identity'];
   user_id: number | null;
+  api_key: string;
   certificates: string;
 }
 
@@ -31,6 +34,7 @@ const SHOWN_MEMBERS = [
   'name',
   'url',
   'db',
+  'identity',
   'user_id',
   'protocol',
   'timeout_ms',
@@ -46,18 +50,23 @@ export function toInstanceDraft(view: InstanceView): InstanceDraft {
 }
 
 export function toInstanceInput(draft: InstanceDraft): InstanceInput {
-  return { ...draft, user_id: draft.user_id ?? 0, certificates: readCertificates(draft.certificates) };
+  const certificates = readCertificates(draft.certificates);
+  if (draft.identity === 'person') {
+    const { user_id: _, api_key: __, rotate_key: ___, key_expires_at: ____, ...members } = draft;
+    return { ...members, certificates };
+  }
+  return { ...draft, user_id: draft.user_id ?? 0, certificates };
 }
 
 export function toCheckInput(draft: InstanceDraft): InstanceCheckInput {
-  const input = toInstanceInput(draft);
-  return { ...pick(input, INSTANCE_CHECK_MEMBERS), user_id: input.user_id };
+  const { user_id, api_key } = draft;
+  return { ...pick(toInstanceInput(draft), INSTANCE_CHECK_MEMBERS), api_key, user_id: user_id ?? 0 };
 }
 
 /** The members that differ from `before`. The Odoo key is included only if one was typed. */
 export function toInstanceChanges(before: InstanceDraft, draft: InstanceDraft): InstanceChanges {
   const { name: _, api_key, ...next } = toInstanceInput(draft);
-  return { ...pickChanges(toInstanceInput(before), next), ...(api_key === '' ? {} : { api_key }) };
+  return { ...pickChanges(toInstanceInput(before), next), ...(api_key ? { api_key } : {}) };
 }
 
 /** Changes after which another server could get the stored key, so that the key must be typed again. */

@@ -38,12 +38,18 @@ const PROTOCOLS = [
   { value: 'json2', label: 'JSON-2 (Odoo 19 and later)' },
 ] as const;
 
+const IDENTITIES = [
+  { value: 'shared', label: 'One user for all callers' },
+  { value: 'person', label: 'Each person as their own user' },
+] satisfies { value: InstanceDraft['identity']; label: string }[];
+
 const MORE = ['protocol', 'timeout_ms', 'concurrency', 'certificates', 'rotate_key', 'key_expires_at'];
 
 export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: InstanceFieldsProps) {
   const [isMoreOpen, { toggle }] = useDisclosure(false);
   const hasFault = MORE.some((member) => findFault(error, member) !== undefined);
   const needsKey = isNew || riskyChanges.length > 0;
+  const isShared = draft.identity === 'shared';
   return (
     <Stack gap="sm">
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
@@ -78,37 +84,50 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
           required
           spellCheck={false}
         />
-        <NumberInput
-          label="User id"
-          description="The number of the user in Odoo: the id in the address of its form"
-          placeholder="2"
-          min={1}
-          allowDecimal={false}
-          value={draft.user_id ?? ''}
-          onChange={(value) => onChange({ user_id: readNumber(value) })}
-          error={findFault(error, 'user_id')}
-          required
+        <Select
+          label="Calls run as"
+          description="The user in Odoo, whose rights they have"
+          data={IDENTITIES}
+          value={draft.identity}
+          onChange={(value) => value !== null && onChange({ identity: value as InstanceDraft['identity'] })}
+          error={findFault(error, 'identity')}
+          allowDeselect={false}
         />
+        {isShared && (
+          <NumberInput
+            label="User id"
+            description="The number of the user in Odoo: the id in the address of its form"
+            placeholder="2"
+            min={1}
+            allowDecimal={false}
+            value={draft.user_id ?? ''}
+            onChange={(value) => onChange({ user_id: readNumber(value) })}
+            error={findFault(error, 'user_id')}
+            required
+          />
+        )}
       </SimpleGrid>
-      <PasswordInput
-        label="Odoo key"
-        description={
-          isNew
-            ? 'An API key of this user: in Odoo under Preferences, Account security. Nobody can read it back.'
-            : 'The stored key is never shown. Type one to replace it.'
-        }
-        value={draft.api_key}
-        onChange={({ currentTarget }) => onChange({ api_key: currentTarget.value })}
-        error={
-          findFault(error, 'api_key') ??
-          (riskyChanges.length > 0 && draft.api_key === ''
-            ? `Type the key again: ${riskyChanges.join(' and ')} changed, and a stored key is never sent to another server.`
-            : undefined)
-        }
-        required={needsKey}
-        placeholder={isNew ? '' : 'unchanged'}
-        autoComplete="new-password"
-      />
+      {isShared && (
+        <PasswordInput
+          label="Odoo key"
+          description={
+            isNew
+              ? 'An API key of this user: in Odoo under Preferences, Account security. Nobody can read it back.'
+              : 'The stored key is never shown. Type one to replace it.'
+          }
+          value={draft.api_key}
+          onChange={({ currentTarget }) => onChange({ api_key: currentTarget.value })}
+          error={
+            findFault(error, 'api_key') ??
+            (riskyChanges.length > 0 && draft.api_key === ''
+              ? `Type the key again: ${riskyChanges.join(' and ')} changed, and a stored key is never sent to another server.`
+              : undefined)
+          }
+          required={needsKey}
+          placeholder={isNew ? '' : 'unchanged'}
+          autoComplete="new-password"
+        />
+      )}
       <Switch
         label="The server has a private address or uses plain http"
         description="Without this, the proxy calls only public addresses over https. It applies to this instance only."

@@ -27,6 +27,8 @@ export function NewInstancePage() {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     create.reset();
+    // Without a user, there is little to check.
+    if (draft.identity === 'person') return create.run(request);
     const found = await examination.run({
       method: 'POST',
       path: '/instances/check',
@@ -67,7 +69,7 @@ export function NewInstancePage() {
           ) : (
             <Group gap="xs">
               <Button type="submit" loading={examination.isRunning || create.isPending}>
-                Check and add
+                {draft.identity === 'person' ? 'Add' : 'Check and add'}
               </Button>
               {examination.isRunning && (
                 <Button variant="default" onClick={examination.reset}>

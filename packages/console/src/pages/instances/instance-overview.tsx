@@ -84,8 +84,8 @@ function listFacts(instance: InstanceView) {
   return [
     ['Address', data('url', url)],
     ['Database', data('db', db)],
-    ['User id', String(user_id)],
-    ['Odoo key', <OdooKeyState key="key" odooKey={key} />],
+    ['Calls run as', user_id === null ? 'the user of the person who calls' : `user ${user_id} of Odoo`],
+    ...(user_id === null ? [] : [['Odoo key', <OdooKeyState key="key" odooKey={key} />] as const]),
     ['Protocol', protocol === 'auto' ? 'automatic' : protocol],
     ['Time limit', timeout_ms === null ? 'as in the settings' : `${timeout_ms.toLocaleString('en')} ms`],
     ['Calls at once', concurrency === null ? 'no separate limit' : String(concurrency)],

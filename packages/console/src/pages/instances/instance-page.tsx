@@ -70,16 +70,18 @@ function Actions({ current, path }: CurrentProps) {
       >
         Show calls
       </Button>
-      <DialogButton
-        label="Rotate Odoo key"
-        confirmColor="red.9"
-        mutation={rotate}
-        request={{ method: 'POST', path: `${path}/rotate-key` }}
-        command={`instances rotate-key ${quoteIfNeeded(current.name)}`}
-      >
-        Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and
-        later can do this; the proxy says so if the server cannot.
-      </DialogButton>
+      {current.identity === 'shared' && (
+        <DialogButton
+          label="Rotate Odoo key"
+          confirmColor="red.9"
+          mutation={rotate}
+          request={{ method: 'POST', path: `${path}/rotate-key` }}
+          command={`instances rotate-key ${quoteIfNeeded(current.name)}`}
+        >
+          Odoo creates a new key for the user, and the proxy stores it in place of the old one. Odoo 19 and
+          later can do this; the proxy says so if the server cannot.
+        </DialogButton>
+      )}
       <DialogButton
         label="Remove instance"
         color="red"
@@ -90,7 +92,7 @@ function Actions({ current, path }: CurrentProps) {
         command={`instances remove ${quoteIfNeeded(current.name)}`}
       >
         Later calls on <strong>{current.name}</strong> are refused, and subscriptions read no more changes
-        from it. Its Odoo key is deleted. This cannot be undone.
+        from it. Its Odoo key, or the connections of persons to it, are deleted. This cannot be undone.
         <InstanceUsers name={current.name} />
       </DialogButton>
     </>

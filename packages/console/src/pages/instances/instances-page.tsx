@@ -71,7 +71,7 @@ export function InstancesPage() {
             <Table.Td className="data" miw={120}>
               {instance.db}
             </Table.Td>
-            <Table.Td>{instance.user_id}</Table.Td>
+            <Table.Td>{instance.user_id ?? 'each person'}</Table.Td>
             <Table.Td>
               <OdooKeyState odooKey={instance.key} />
             </Table.Td>

@@ -3,7 +3,7 @@ import { KEY_MEMBERS, type KeyInput, type KeyView, pick } from '@erp-proxy/contr
 
 export type KeyDraft = Omit<Required<KeyInput>, 'policy'>;
 
-export const EMPTY_KEY: KeyDraft = { name: '', expires_at: null };
+export const EMPTY_KEY: KeyDraft = { name: '', expires_at: null, for: null };
 
 export function toKeyDraft(view: KeyView): KeyDraft {
   const { policy: _, ...members } = pick(view, KEY_MEMBERS);

@@ -8,9 +8,11 @@ interface KeyFieldsProps {
   draft: KeyDraft;
   onChange: (members: Partial<KeyDraft>) => void;
   error: Error | null;
+  /** False: the key exists. The person whose calls it makes cannot be changed. */
+  isNew: boolean;
 }
 
-export function KeyFields({ draft, onChange, error }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, error, isNew }: KeyFieldsProps) {
   return (
     <Group align="flex-start" gap="lg">
       <TextInput
@@ -33,6 +35,21 @@ export function KeyFields({ draft, onChange, error }: KeyFieldsProps) {
         days={[30, 90, 365]}
         none="Never"
       />
+      {(isNew || draft.for !== null) && (
+        <TextInput
+          label="For a person"
+          description={
+            isNew ? 'Whose calls it makes, if one. It cannot be changed.' : 'It cannot be changed.'
+          }
+          placeholder="corp/3f6c"
+          value={draft.for ?? ''}
+          onChange={({ currentTarget: { value } }) => onChange({ for: value === '' ? null : value })}
+          error={findFault(error, 'for')}
+          disabled={!isNew}
+          spellCheck={false}
+          w="min(360px, 100%)"
+        />
+      )}
     </Group>
   );
 }

@@ -46,6 +46,7 @@ export function NewKeyPage() {
             draft={draft}
             onChange={(members) => setDraft({ ...draft, ...members })}
             error={create.error}
+            isNew
           />
         </Section>
         <Section title="Policy">

@@ -100,7 +100,7 @@ function Settings({ current, path }: KeyOverviewProps) {
       <LeaveGuard isDirty={isDirty} />
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <KeyFields draft={draft} onChange={change} error={save.error} />
+          <KeyFields draft={draft} onChange={change} error={save.error} isNew={false} />
           <SaveProblem save={save} edited={edited} request={request} />
           <ForRole needs="operator" purpose="Changing this">
             <Group gap="xs">

@@ -13,6 +13,7 @@ import { findNearestName } from '@erp-proxy/text';
 import { InputError } from '../../instances/input.ts';
 import { readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/format.ts';
+import { PERSON_ID } from '../../keys/person-id.ts';
 import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,
@@ -147,7 +148,24 @@ export function readConfiguration(
     }
     if (policy === undefined || name === null) return null;
     const isNone = policy.kind === 'scalar' && policy.value === null;
-    return { line: located.line, name, members: { policy: isNone ? null : policies.resolve(policy) } };
+    const person = readPerson(members.get('for'));
+    return {
+      line: located.line,
+      name,
+      members: {
+        policy: isNone ? null : policies.resolve(policy),
+        ...(person === undefined ? {} : { for: person }),
+      },
+    };
+  }
+
+  /** Undefined if the file does not say it, or not as it must be. */
+  function readPerson(located: Located | undefined): string | null | undefined {
+    if (located === undefined) return undefined;
+    const value = located.kind === 'scalar' ? located.value : undefined;
+    if (value === null || (typeof value === 'string' && PERSON_ID.test(value))) return value;
+    report({ line: located.line, message: '`for` must be <issuer>/<subject>, such as corp/3f6c, or null' });
+    return undefined;
   }
 
   function readInstance(located: Located): WantedInstance | null {

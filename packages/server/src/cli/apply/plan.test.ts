@@ -12,6 +12,7 @@ const KEY: KeyView = {
   name: 'shop',
   state: 'active',
   policy: POLICY,
+  for: null,
   created_at: '2026-01-01T00:00:00.000Z',
   created_by: null,
   expires_at: null,

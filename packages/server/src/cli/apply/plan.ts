@@ -63,7 +63,7 @@ export type Action =
       created_at: string;
       members: SubscriptionMembers;
     }
-  | { do: 'create instance'; name: string; members: FullMembers; secret: LocatedSecret }
+  | { do: 'create instance'; name: string; members: FullMembers; secret: LocatedSecret | null }
   | {
       do: 'update instance';
       name: string;
@@ -75,7 +75,7 @@ export type Action =
     };
 
 /** Members of an instance, including all that every instance needs. */
-export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db' | 'user_id'>>;
+export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db'>>;
 
 /** Shown instead of a secret, and used in its place while the other members are checked. */
 const SECRET = '(secret)';
@@ -108,6 +108,10 @@ function planKeys(
       const { id, version, created_at, policy } = view;
       const unreadable = policy !== null && 'unreadable' in policy ? explainUnreadable(policy) : null;
       const before = describeKey({ ...view, policy: policy as Policy | null });
+      if (members.for !== undefined && members.for !== view.for) {
+        const message = `key "${name}" (${id}): \`for\` never changes; take another name for a key of another person`;
+        return { line, message };
+      }
       if (unreadable === null && losesPublishable(before.policy, members.policy)) {
         return { line, message: `key "${name}" (${id}): ${LOSS_MESSAGE}` };
       }
@@ -126,13 +130,15 @@ function planKeys(
 }
 
 function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineError)[] {
-  const errors = findInputErrors(() => readInput({ ...members, name, api_key: SECRET }));
-  if (secret === null)
+  const isForPersons = members.identity === 'person' && secret === null;
+  const apiKey = isForPersons ? {} : { api_key: SECRET };
+  const errors = findInputErrors(() => readInput({ ...members, name, ...apiKey }));
+  if (secret === null && !isForPersons)
     errors.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
-  if (!isFull(members) || secret === null || errors.length > 0) {
+  if (!isFull(members) || errors.length > 0) {
     return errors.map((error) => ({ line, message: `instance "${name}": ${error}` }));
   }
-  const changes = findDifference({}, { ...members, api_key: SECRET });
+  const changes = findDifference({}, { ...members, ...apiKey });
   const action = { do: 'create instance', name, members, secret } as const;
   return [{ kind: 'add', target: `instance ${name}`, changes, action }];
 }
@@ -145,7 +151,11 @@ function planInstance(
   const { key_expires_at, ...compared } = members;
   const before: InstanceMembers = describeInstance(view);
   const changes = findDifference(before, { ...before, ...compared });
-  const redirection = findRedirection(view, compared);
+  const { identity = view.identity } = compared;
+  const redirection = identity === 'shared' ? findNeed(view, compared) : null;
+  if (redirection === 'identity' && secret === null) {
+    return { line, message: `instance "${name}": with the identity \`shared\` it needs \`api_key\`` };
+  }
   if (redirection !== null && secret === null) {
     const message = `instance "${name}": the new \`${redirection}\` could let another server have the stored key: give \`api_key\` with it`;
     return { line, message };
@@ -165,6 +175,11 @@ function planInstance(
     members: written,
     secret: writtenSecret,
   });
+}
+
+/** The change because of which the Odoo key must be given; null if there is none. */
+function findNeed(view: InstanceView, compared: InstanceMembers) {
+  return view.identity === 'person' ? 'identity' : findRedirection(view, compared);
 }
 
 function planSubscription(
@@ -209,7 +224,7 @@ function findInputErrors(read: () => unknown): string[] {
 }
 
 function isFull(members: InstanceMembers): members is FullMembers {
-  return members.url !== undefined && members.db !== undefined && members.user_id !== undefined;
+  return members.url !== undefined && members.db !== undefined;
 }
 
 /** Changes by the path of the member, e.g. `policy.models["res.partner"]`. A missing member is undefined. */

@@ -57,6 +57,7 @@ const key: fc.Arbitrary<KeyView> = fc.record({
   name,
   state: fc.constant('active' as const),
   policy: fc.option(policy),
+  for: fc.constantFrom(null, 'corp/ada', 'corp/a:#b'),
   created_at: fc.constant('2026-01-01T00:00:00.000Z'),
   created_by: fc.constant(null),
   expires_at: fc.constant(null),

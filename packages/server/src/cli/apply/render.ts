@@ -57,11 +57,15 @@ export function describeConfiguration(
   for (const name of [...contradictions, ...unreadable.keys()]) known.delete(name);
   const different = [...contradictions].map(
     (name) =>
-      `keys named ${JSON.stringify(name)} have different policies, and apply goes by the name; give them names of their own`,
+      `keys named ${JSON.stringify(name)} have different policies or persons, and apply goes by the name; give them names of their own`,
   );
   return {
     configuration: {
-      keys: [...known].map(([name, members]) => ({ name, ...members })),
+      keys: [...known].map(([name, { for: person, ...members }]) => ({
+        name,
+        ...members,
+        ...(person == null ? {} : { for: person }),
+      })),
       instances: [...instances].map((view) => ({
         name: view.name,
         ...omitDefaults(describeInstance(view), DEFAULTS.instance),

@@ -4,6 +4,8 @@
  * (run-call.ts), and is then refused or built again.
  */
 
+import type { Connection } from '../../connections/connections.ts';
+import type { Instance } from '../../instances/instances.ts';
 import { type Clients, PROXY_CLIENT } from '../../keys/clients.ts';
 import type { Client } from '../../keys/keys.ts';
 import { askStore } from '../terms/ask-store.ts';
@@ -29,26 +31,39 @@ export type CheckDeps = RenewDeps & ResolveDeps;
 /** True if the call may be sent as it was built. */
 export async function isUnchanged(built: Built, request: Request, deps: CheckDeps): Promise<boolean> {
   const now = await renewClient(built.client, deps, request.dialect);
-  return (await isSameClient(now, built, request)) && (await isTargetUnchanged(built, deps));
+  if (now instanceof Denial || !(await isSameClient(now, built, request))) return false;
+  return await isTargetUnchanged(built, now, deps);
 }
 
 /** Policies are compared as text, since a row is also read again if nothing has changed. */
 async function isSameClient(
-  now: Client | Denial,
+  now: Client,
   { client, isSameFor }: Built,
   { exchange }: Request,
 ): Promise<boolean> {
-  if (now instanceof Denial) return false;
   if (now === client || now.key.policy === client.key.policy) return true;
   return authorizeCaller(now, exchange) === null && (await isSameFor(now));
 }
 
-async function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): Promise<boolean> {
+async function isTargetUnchanged({ resolved }: Built, client: Client, deps: CheckDeps): Promise<boolean> {
   const instance = resolved?.target.instance ?? null;
   if (resolved === null || instance === null) return true;
-  if ((await askStore(() => deps.instances.find(instance.name))) === instance) return true;
-  const now = await resolveTarget(resolved.named, deps);
+  const { connection } = resolved.target;
+  const isSame = (await askStore(() => deps.instances.find(instance.name))) === instance;
+  if (isSame && (connection === null || (await isSameConnection(connection, instance, client, deps))))
+    return true;
+  const now = await resolveTarget(resolved.named, client, deps);
   return !(now instanceof Denial) && isSameTarget(now, resolved.target);
+}
+
+async function isSameConnection(
+  connection: Connection,
+  instance: Instance,
+  { key: { person } }: Client,
+  { connections }: CheckDeps,
+): Promise<boolean> {
+  if (person !== connection.person) return false;
+  return (await askStore(() => connections.find(person, instance))) === connection;
 }
 
 /** True if two versions of a call are equal in everything that a policy can set. */
@@ -67,7 +82,7 @@ interface SettableByPolicy {
   approvalRule?: unknown;
 }
 
-/** The identifier of the credentials covers server, database, user and key. */
+/** The identifier of the credentials covers server, database, user, key and person. */
 function isSameTarget(one: Target, other: Target): boolean {
   return (
     one.credentialsId === other.credentialsId &&

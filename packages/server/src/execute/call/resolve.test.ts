@@ -10,6 +10,7 @@ const credentials: Credentials = {
   userId: 2,
   apiKey: 'a-secret-of-the-caller',
   trust: null,
+  person: null,
 };
 
 test('gives equal credentials equal identifiers, and different credentials different ones', () => {

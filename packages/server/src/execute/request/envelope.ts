@@ -35,7 +35,7 @@ export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
 /** The HTTP status and the `error` member for a denial. */
 export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
   const row = ALL_ERRORS[denial.type];
-  const { path, rule, approval, outcome, passedStatus } = denial.more;
+  const { path, rule, approval, connectUrl, outcome, passedStatus } = denial.more;
   const { code, httpStatus } =
     passedStatus === undefined
       ? (dialect.errors[denial.type] ?? row)
@@ -49,6 +49,7 @@ export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: 
       ...(path === undefined ? {} : { path: nameMembers(path, dialect) }),
       ...(rule === undefined ? {} : { rule }),
       ...(approval === undefined ? {} : { approval }),
+      ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
       ...(row.hasOutcome ? { outcome: outcome ?? ('unknown' as const) } : {}),
     },
   };

@@ -6,6 +6,7 @@
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
 import type { CallApproval } from '../../approvals/call-approval.ts';
+import type { Connection } from '../../connections/connections.ts';
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
@@ -183,6 +184,8 @@ export interface CallTrace {
   upstreamDate: string | null;
   target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
+  /** The person as whose user the call runs; null if it is not that of a person, or not known yet. */
+  connection: Pick<Connection, 'person' | 'login'> | null;
   /** The source of the answer to a read that was not sent itself; null if the call was sent. */
   sharedFrom: CallRecord['sharedFrom'];
   /** Age of a kept answer in milliseconds; null for other answers. */
@@ -216,6 +219,7 @@ export function startTrace(
     upstreamDate: null,
     target: null,
     protocol: null,
+    connection: null,
     sharedFrom: null,
     ageMs: null,
     policyLimit: null,

@@ -13,6 +13,8 @@ export interface DenialMore {
   rule?: string;
   /** With `approval_required`: the id of the request for approval. */
   approval?: string;
+  /** With `connect_required`: the page to connect on; null if it is not known. */
+  connectUrl?: string | null;
   /** For types whose row has `hasOutcome`: whether the call ran. */
   outcome?: Outcome;
   /** True if the method only reads, so that it can be sent again safely. */

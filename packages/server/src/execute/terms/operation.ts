@@ -62,8 +62,11 @@ export interface Operation<
   authorize(call: Parsed, client: Client, values: ValuesState, signal: AbortSignal): Promise<Parsed | Denial>;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
   nameTarget(call: Parsed): Promise<CallTrace['target']>;
-  /** Finds the server, and checks that it may be reached. */
-  resolve(call: Parsed): Promise<Resolved | Denial>;
+  /**
+   * Finds the server, and checks that it may be reached. The client decides whose user in Odoo runs the call, if the
+   * instance leaves that to persons.
+   */
+  resolve(call: Parsed, client: Client): Promise<Resolved | Denial>;
   /** Whether values of the call or of its result can be converted. */
   hasValues?(call: Parsed): boolean;
   /**

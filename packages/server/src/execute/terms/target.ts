@@ -2,6 +2,7 @@
 
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { BaseUrl } from '@erp-proxy/egress/policy';
+import type { Connection } from '../../connections/connections.ts';
 import type { Instance } from '../../instances/instances.ts';
 
 /** Address of a server: origin and path. */
@@ -27,6 +28,8 @@ export interface Target extends ServerAddress {
   trust: EgressTrust | null;
   /** Null if the caller sent address and credentials. */
   instance: Instance | null;
+  /** The person as whose user the call runs; null: as the user of the instance, or of the caller's credentials. */
+  connection: Connection | null;
   /** Identifies the credentials without containing them (call/resolve.ts). */
   credentialsId: string;
 }

@@ -13,6 +13,7 @@ const GOOD: Credentials = {
   userId: 2,
   apiKey: 'key-one',
   trust: null,
+  person: null,
 };
 const TTL_MS = 10_000;
 /** How long calls wait for the outcome of another one. */

@@ -14,6 +14,7 @@ const target: Target = {
   apiKey: 'k'.repeat(40),
   trust: null,
   instance: null,
+  connection: null,
   credentialsId: 'one',
 };
 const call = { model: 'res.partner', method: 'fly' } as MethodCall;

@@ -13,6 +13,7 @@ function aim(url: string, changes: Partial<Target> = {}): Target {
     apiKey: 'k',
     trust: null,
     instance: null,
+    connection: null,
     credentialsId: 'c',
     ...changes,
   };

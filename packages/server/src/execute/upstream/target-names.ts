@@ -29,9 +29,12 @@ export function nameDatabaseAcrossTrusts({
   return `${unifyLoopback(origin)}${pathPrefix} ${db}`;
 }
 
-/** Includes the instance's id, because an instance that was removed and added again is another one. */
+/**
+ * Includes the instance's id, because an instance that was removed and added again is another one, and the person,
+ * because two persons share nothing.
+ */
 export function nameUser(target: Target): string {
-  return `${nameDatabaseByTrust(target)} ${target.userId} ${target.instance?.id ?? ''}`;
+  return `${nameDatabaseByTrust(target)} ${target.userId} ${target.instance?.id ?? ''}${target.connection === null ? '' : ` ${target.connection.person}`}`;
 }
 
 /**

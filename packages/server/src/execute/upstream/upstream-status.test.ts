@@ -1,6 +1,6 @@
 import type { EgressAnswer, EgressRequest } from '@erp-proxy/egress';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { InstanceRecord } from '../../instances/views.ts';
+import type { KeyedRecord } from '../../instances/views.ts';
 import { createAskOdoo } from '../../key-rotation/ask-odoo.ts';
 import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
@@ -31,6 +31,7 @@ const target: Target = {
   apiKey: 'k'.repeat(40),
   trust: null,
   instance: null,
+  connection: null,
   credentialsId: 'one',
 };
 
@@ -127,7 +128,7 @@ async function rotate(status: number, location?: string): Promise<string> {
   const instance = { url: 'https://erp.example.com/odoo', db: 'prod', userId: 2, protocol: 'auto' };
   const ask = createAskOdoo({ egress, timeoutMs: 60_000 });
   const question = { model: 'a', method: 'b', keyword: {} };
-  const answer = await ask(instance as unknown as InstanceRecord, target.apiKey, question);
+  const answer = await ask(instance as unknown as KeyedRecord, target.apiKey, question);
   const text = 'message' in answer ? answer.message.replace(String(status), 'N') : '';
   return `${asked.join(', ')}: ${answer.kind}, ${text}`;
 }

@@ -20,7 +20,7 @@ import { type OperatorTokens, type RefusedToken, readTokenInstances } from '../.
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
-import type { Authenticated, Login, LoginWay } from './login.ts';
+import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';
 import {
   createNoProviderError,
   createOperatorSignIn,
@@ -43,6 +43,8 @@ export interface Authenticator {
    * is bounded, like that of refused logins.
    */
   recordRefused(held: ActorView, operation: string, request: FastifyRequest): void;
+  /** The person who makes the request, by their session or by a token of an issuer. A role is not needed. */
+  identifyPerson(request: FastifyRequest, reply: FastifyReply): Promise<ActorView>;
   /** Starts a session and sets its cookie on the answer. */
   login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** The ways to start a session. */
@@ -76,6 +78,8 @@ export interface AuthenticateOptions {
   operators: Operators | null;
   /** Address under which browsers reach the proxy. */
   publicUrl: string | null;
+  /** The person whose token of an issuer this is; null if it is none, or is refused. Rejects if the store fails. */
+  authenticateToken: (text: string) => Promise<string | null>;
   /** Personal tokens. */
   tokens: Pick<OperatorTokens, 'authenticate'>;
   /** Separate from that of client keys: a caller with a bad key must not slow an administrator down. */
@@ -105,6 +109,7 @@ export function createAuthenticator({
   token: setToken,
   operators,
   publicUrl,
+  authenticateToken,
   tokens,
   slowdown,
   clock,
@@ -120,16 +125,16 @@ export function createAuthenticator({
   const tokenHash = hash('sha256', token, 'buffer');
 
   function record(
-    actor: Login['actor'] & Partial<Authenticated>,
+    actor: Login['actor'] & Partial<SignedIn>,
     action: Login['action'],
     way: Login['way'],
     { headers, ip: address }: FastifyRequest,
   ): void {
     const requestId = readRequestId(headers);
     const { role, instances = null, otherRoles = [] } = actor;
-    const isPerson = action === 'login.person' && role !== undefined;
+    const isOperator = action === 'login.person' && role != null;
     recordLogin({
-      ...(isPerson ? { grant: { role, instances, otherRoles } } : null),
+      ...(isOperator ? { grant: { role, instances, otherRoles } } : null),
       actor: nameActor(actor),
       action,
       way,
@@ -232,24 +237,47 @@ export function createAuthenticator({
     return signIn;
   }
 
-  async function findSession(value: string, reply: FastifyReply): Promise<Authenticated | null> {
+  async function findSession(value: string, reply: FastifyReply): Promise<SignedIn | null> {
     const session = sessions.find(value);
     if (session !== null) return { ...SESSION, expiresAt: session.expiresAt };
     return signIn === null ? null : await signIn.find(value, 'browser', reply);
   }
 
-  async function findProgram(
-    given: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<Authenticated> {
-    const found = await signIn?.find(given.slice(PROGRAM_PREFIX.length), 'program', reply);
-    return found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request);
-  }
-
   function refuseSession(detail: string, request: FastifyRequest): never {
     record(NOBODY, 'login.refused', 'session', request);
     throw createAdminError(401, detail);
+  }
+
+  /**
+   * The session of a program or of a browser. Throws an AdminError if the session has ended, or a page of another server
+   * makes a change with it.
+   */
+  async function requireSession(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn> {
+    const program = readProgramSession(request);
+    if (program !== null) {
+      const found = await signIn?.find(program, 'program', reply);
+      return found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request);
+    }
+    const value = readSessionCookie(request.headers.cookie);
+    if (value === undefined) throw createAdminError(401, NOT_SIGNED_IN);
+    const session = await findSession(value, reply);
+    if (session === null) return refuseSession('The session has ended: log in again.', request);
+    if (!isSafe(request.method)) requireOwnPage(request);
+    return session;
+  }
+
+  async function findTokenPerson(
+    given: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<ActorView> {
+    const found = await authenticateToken(given).catch((error: unknown) => {
+      throw toAdminError(error);
+    });
+    if (found === null) return refuseSlowly('token', NO_PERSON_TOKEN, request, reply);
+    const person: ActorView = { type: 'person', id: found, name: found };
+    recordToken(person, request);
+    return person;
   }
 
   return {
@@ -264,25 +292,26 @@ export function createAuthenticator({
     },
 
     async identify(request, reply) {
-      const { authorization, cookie } = request.headers;
-      if (authorization !== undefined) {
-        const given = readBearer(authorization);
-        if (given.startsWith(PROGRAM_PREFIX)) return findProgram(given, request, reply);
-        const holder = await findTokenHolder(given, request, reply);
+      const { authorization } = request.headers;
+      if (authorization !== undefined && readProgramSession(request) === null) {
+        const holder = await findTokenHolder(readBearer(authorization), request, reply);
         recordToken(holder, request);
         return holder;
       }
-      const value = readSessionCookie(cookie);
-      if (value === undefined) {
-        throw createAdminError(
-          401,
-          'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.',
-        );
+      const session = await requireSession(request, reply);
+      const { role } = session;
+      if (role === null) throw createAdminError(403, NO_ROLE);
+      return { ...session, role };
+    },
+
+    async identifyPerson(request, reply) {
+      const { authorization } = request.headers;
+      if (authorization !== undefined && readProgramSession(request) === null) {
+        return findTokenPerson(readBearer(authorization), request, reply);
       }
-      const session = await findSession(value, reply);
-      if (session === null) return refuseSession('The session has ended: log in again.', request);
-      if (!isSafe(request.method)) requireOwnPage(request);
-      return session;
+      const session = await requireSession(request, reply);
+      if (session.type !== 'person') throw createAdminError(403, NO_PERSON);
+      return nameActor(session);
     },
 
     recordRefused(held, operation, request) {
@@ -308,23 +337,31 @@ export function createAuthenticator({
     },
 
     async logout(request, reply) {
-      const { authorization, cookie } = request.headers;
-      const bearer = readBearer(authorization);
-      const isProgram = bearer.startsWith(PROGRAM_PREFIX);
-      const value = isProgram ? bearer.slice(PROGRAM_PREFIX.length) : readSessionCookie(cookie);
+      const program = readProgramSession(request);
+      const value = program ?? readSessionCookie(request.headers.cookie);
       if (value !== undefined) {
-        if (!isProgram) requireOwnPage(request);
+        if (program === null) requireOwnPage(request);
         const person = (await signIn?.end(value)) ?? null;
         if (person !== null) record(person, 'logout.session', 'provider', request);
         else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
       }
-      reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }));
+      const rootPath = publicUrl === null ? '/' : new URL(publicUrl).pathname.replace(/(?<=.)\/$/, '');
+      reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }, rootPath));
     },
   };
 }
 
 /** A session has the rights of `admin.token`, also if it was started with a link. */
 const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin', instances: null };
+
+const NOT_SIGNED_IN =
+  'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.';
+const NO_ROLE =
+  'You have no role here, so that you administer nothing: no rule of operators.rules matches. Your own connections to Odoo are at /me.';
+const NO_PERSON =
+  'This is for persons: sign in by your identity provider. A session with `admin.token` is that of nobody in particular.';
+const NO_PERSON_TOKEN =
+  'This is no token of a person, or it is not valid: send one of a provider in `auth.issuers`.';
 
 const NOT_THE_TOKEN = 'This is not the admin token; it is the setting admin.token of the proxy.';
 
@@ -349,6 +386,12 @@ const NO_HANDOVER =
 /** The bearer token of the header; empty if there is none. */
 function readBearer(authorization: string | undefined): string {
   return /^bearer +(.*)$/i.exec(authorization ?? '')?.[1] ?? '';
+}
+
+/** The value of the session that a program sends; null: it sends none. */
+function readProgramSession({ headers }: FastifyRequest): string | null {
+  const given = readBearer(headers.authorization);
+  return given.startsWith(PROGRAM_PREFIX) ? given.slice(PROGRAM_PREFIX.length) : null;
 }
 
 function isSafe(method: string): boolean {

@@ -10,6 +10,9 @@ export interface Authenticated extends Identity {
   readonly otherRoles?: readonly Role[];
 }
 
+/** A person who signed in by the identity provider. `role` null: without the right to administer anything. */
+export type SignedIn = Omit<Authenticated, 'role'> & { readonly role: Role | null };
+
 /** A login, as recorded in the audit. */
 export interface Login {
   actor: ActorView;

@@ -17,7 +17,7 @@ import {
 } from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
-import type { Authenticated, Login } from './login.ts';
+import type { Authenticated, Login, SignedIn } from './login.ts';
 import { showProgramPage } from './program-page.ts';
 import { type CookieScope, PROGRAM_PREFIX, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
@@ -38,11 +38,11 @@ export interface OperatorSignIn {
   /** The session that a program takes with its code; null if there is none. */
   takeOver(code: string, proof: string): Promise<{ person: Authenticated; value: string } | null>;
   /** Null if the session has ended. If it was renewed, sets the new cookie, or the header for programs. */
-  find(value: string, holder: 'browser' | 'program', reply: FastifyReply): Promise<Authenticated | null>;
+  find(value: string, holder: 'browser' | 'program', reply: FastifyReply): Promise<SignedIn | null>;
   /** Takes a logout token of the provider. */
   endByProvider(logoutToken: string): Promise<void>;
   /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
-  end(value: string): Promise<Authenticated | null>;
+  end(value: string): Promise<SignedIn | null>;
 }
 
 /** What a request that begins a sign-in says of its end. */
@@ -60,7 +60,7 @@ export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'>
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Records a login, or a refused one. `id` and `name`: the person, if it is known. */
-  record: (action: Login['action'], person: Authenticated | null, request: FastifyRequest) => void;
+  record: (action: Login['action'], person: SignedIn | null, request: FastifyRequest) => void;
   /** Resolves after the delay of a refused login; rejects with an AdminError if there are too many. */
   slowDown: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
@@ -69,7 +69,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   const { operators, isHostShared, clock, record, slowDown } = options;
   const url = new URL(options.publicUrl);
   const root = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
-  const adminPath = `${url.pathname.replace(/\/$/, '')}/admin/v1`;
+  const rootPath = url.pathname.replace(/\/$/, '');
+  const adminPath = `${rootPath}/admin/v1`;
   const isSecure = url.protocol === 'https:' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
   const endOfSignIn = printSignIn('', 0);
 
@@ -80,8 +81,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   }
 
   function printSession(value: string, endsAt: number): string {
-    // The path is named, because this cookie is also set by routes in other folders than that of the login route.
-    const path = isHostShared ? adminPath : '/';
+    // The path is named, because routes in several folders set and take this cookie.
+    const path = isHostShared ? rootPath : '/';
     const maxAgeMs = endsAt - clock();
     return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
   }
@@ -125,12 +126,15 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
         return showFault(fault, returnTo, reply);
       }
       const { session, value, returnTo } = outcome;
+      const { role } = session;
       if (typeof returnTo === 'object') {
+        // Commands administer the proxy.
+        if (role === null) return showFault('no_role', returnTo, reply);
         const code = await operators.handOver(value, returnTo).catch((error: unknown) => {
           throw toAdminError(error);
         });
         reply.header('set-cookie', endOfSignIn);
-        showProgramPage(session, `${locate(returnTo)}?code=${code}`, reply);
+        showProgramPage({ ...session, role }, `${locate(returnTo)}?code=${code}`, reply);
       } else {
         reply.header('set-cookie', [printSession(value, session.endsAt), endOfSignIn]);
         void reply.redirect(root + returnTo, 303);
@@ -143,7 +147,9 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
         throw toAdminError(error);
       });
       const found = value === null ? null : await findSession(value);
-      return found && { person: authenticate(found.session), value: found.value ?? value! };
+      const role = found?.session.role ?? null;
+      if (found === null || role === null) return null;
+      return { person: { ...authenticate(found.session), role }, value: found.value ?? value! };
     },
 
     async find(value, holder, reply) {
@@ -177,7 +183,7 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
   };
 }
 
-function authenticate({ id, name, role, instances, otherRoles, endsAt }: OperatorSession): Authenticated {
+function authenticate({ id, name, role, instances, otherRoles, endsAt }: OperatorSession): SignedIn {
   return { type: 'person', id, name, role, instances, otherRoles, expiresAt: endsAt };
 }
 

@@ -2,32 +2,23 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
-import {
-  includesRole,
-  type Problem,
-  printVersionTag,
-  tagVersion,
-  type VersionTag,
-} from '@erp-proxy/contract';
+import { includesRole, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';
-import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
+import { createAdminError } from '../../admin/admin-error.ts';
 import { refuseWhole } from '../../admin/limit-deps.ts';
 import { NOBODY } from '../../audit/actors.ts';
-import type { Events } from '../../observe/events.ts';
 import { hasTag } from '../etag.ts';
-import { readRequestId } from '../forwarded.ts';
-import { sendProblem } from '../problem.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readAdminBody, readIfMatch, readInput } from './input.ts';
+import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
 /** Without `token` and `operators`, the admin API is off. */
-export interface AdminRoutesDeps extends AuthenticateOptions {
+export interface AdminRoutesDeps extends AuthenticateOptions, ProblemDeps {
   adminFor: (actor: Actor) => Admin;
-  events: Pick<Events, 'faultSeen'>;
   /** Dependencies of the calls that administrators make. */
   execute: ExecuteDeps;
 }
@@ -36,30 +27,16 @@ export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): voi
   void app.register(async (scope) => addRoutes(scope, deps), { prefix: ADMIN_PATH });
 }
 
-/** Answers for an admin path that Fastify cannot decode: it has an invalid escape, or is too long. */
-export function answerUnreadablePath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  reply.header('x-request-id', readRequestId(request.headers));
-  return sendProblem(reply, describeProblem(404, NO_ROUTE));
-}
-
 export function isAdminPath(url: string): boolean {
   return UNDER_ADMIN_PATH.test(url);
 }
 
 const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 
-const NO_ROUTE = 'There is no such route; see /openapi.json.';
-
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   const isOff = deps.token === null && deps.operators === null;
-  // The body is read only after its sender was authenticated.
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  scope.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'cache-control': 'no-store', 'x-request-id': readRequestId(request.headers) });
-  });
-  scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
-  scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, isOff)));
+  const offReason = isOff ? OFF : null;
+  addProblemHandlers(scope, { path: ADMIN_PATH, routes: ADMIN_ROUTES, offReason }, deps);
   if (isOff) return;
   const authenticator = createAuthenticator(deps);
   const execute = createExecute(deps.execute);
@@ -71,6 +48,8 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
     });
   }
 }
+
+const OFF = 'The admin API is off: the setting admin.token is empty.';
 
 async function answer(
   route: AdminRoute,
@@ -147,40 +126,4 @@ async function readBody(route: AdminRoute, request: FastifyRequest, reply: Fasti
   if (route.body) return readInput(route.body, needsBody(route) ? given : said);
   if (NOTHING.safeParse(said).success) return undefined;
   throw createAdminError(400, 'This route takes no body.');
-}
-
-/** Describes a 405 with the methods of the path, or a 404. */
-function describeMissing(request: FastifyRequest, reply: FastifyReply, isOff: boolean): Problem {
-  if (isOff) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
-  const path = request.url.split('?', 1)[0] ?? '';
-  const methods = ADMIN_ROUTES.filter((route) => toPattern(route.path).test(path)).map(
-    ({ method }) => method,
-  );
-  if (methods.length === 0) return describeProblem(404, NO_ROUTE);
-  const allowed = methods.includes('GET')
-    ? ['GET', 'HEAD', ...methods.filter((it) => it !== 'GET')]
-    : methods;
-  reply.header('allow', allowed.join(', '));
-  return describeProblem(405, `This route takes ${allowed.join(' or ')} only.`);
-}
-
-function toPattern(path: string): RegExp {
-  return new RegExp(`^${ADMIN_PATH}${path.replaceAll(/:\w+/g, '[^/]+')}$`);
-}
-
-function answerError(error: unknown, reply: FastifyReply, { events }: AdminRoutesDeps): FastifyReply {
-  if (error instanceof AdminError) {
-    if (error.cause !== undefined) events.faultSeen(readId(reply), error.cause);
-    if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
-    return sendProblem(reply, error.problem);
-  }
-  events.faultSeen(readId(reply), error);
-  return sendProblem(
-    reply,
-    describeProblem(500, 'The proxy failed; its log has the cause under the x-request-id.'),
-  );
-}
-
-function readId(reply: FastifyReply): string {
-  return String(reply.getHeader('x-request-id'));
 }

@@ -51,10 +51,11 @@ export function printSessionCookie(value: string, { isSecure, isHostShared }: Co
   return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs: LIFE_MS, sameSite: 'Strict', isSecure });
 }
 
-/** The `set-cookie` values that end a session. */
-export function printEndOfSession({ isSecure, isHostShared }: CookieScope): string[] {
+/** The `set-cookie` values that end a session. `rootPath`: the path of `http.publicUrl`. */
+export function printEndOfSession({ isSecure, isHostShared }: CookieScope, rootPath: string): string[] {
   // A session can be older than `http.publicUrl` with a path. Its cookie has `Path=/`, and other servers get it too.
-  const paths = isHostShared ? [null, '/'] : ['/'];
+  // That of a person has the path of the proxy.
+  const paths = isHostShared ? [null, rootPath, '/'] : ['/'];
   return paths.map((path) =>
     printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure }),
   );

@@ -26,6 +26,8 @@ const PATHS = [
   '/sign-in',
   '/start',
   '/playground',
+  '/me',
+  '/connect/*',
   ...['/calls', '/keys', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [path, `${path}/*`]),
 ];
 

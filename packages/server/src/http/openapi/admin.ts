@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { includesRole } from '@erp-proxy/contract';
 import { problem } from '@erp-proxy/contract/admin';
+import { ME_PATH, ME_ROUTES } from '../admin/me-table.ts';
 import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
@@ -44,10 +45,21 @@ export async function describeAdminPaths(): Promise<Record<string, Record<string
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
     await nextTurn();
   }
+  for (const route of ME_ROUTES) {
+    const path = `${ME_PATH}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+    const described = describeRoute({ ...route, role: 'viewer', handle: async () => null }, OF_PERSON);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: described };
+  }
   return paths;
 }
 
-function describeRoute(route: AdminRoute): object {
+const OF_PERSON = {
+  description: 'For a person, by a session of the identity provider or one of its tokens. Needs no role.',
+  tags: ['persons'],
+  security: [{ clientToken: [] }, { session: [] }],
+};
+
+function describeRoute(route: AdminRoute, of?: typeof OF_PERSON): object {
   const { body, answer } = route;
   const problems = listProblems(route).map((status) => [status, describeProblemAnswer(status)] as const);
   const callErrors = Object.entries(answer.isOfCall ? describeErrors() : {});
@@ -57,6 +69,7 @@ function describeRoute(route: AdminRoute): object {
     ...(route.isOpen ? {} : { description: `Needs the role \`${route.role}\`.` }),
     tags: ['admin'],
     security: route.isOpen ? [] : [{ adminToken: [] }, { session: [] }],
+    ...of,
     parameters: [
       ...renderParameters('path', route.params),
       ...renderParameters('query', route.query),

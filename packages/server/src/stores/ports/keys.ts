@@ -8,6 +8,8 @@ export interface KeyRecord {
   /** Id of the first key in the chain of rotations, the same for all keys of one client. The own id of a first key. */
   readonly clientId: string;
   readonly name: string;
+  /** `<issuer>/<subject>` of the person whose calls the key makes; null: nobody in particular. Never changes. */
+  readonly person: string | null;
   /** JSON text of the policy; null: no policy. */
   readonly policy: string | null;
   readonly createdAt: number;

@@ -5,6 +5,7 @@
 import type { ApprovalStore } from './approvals.ts';
 import type { AuditStore } from './audit.ts';
 import type { CallCountStore } from './call-counts.ts';
+import type { ConnectionStore } from './connections.ts';
 import type { DeniedSubjectStore } from './denied-subjects.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InstanceStore } from './instances.ts';
@@ -17,8 +18,8 @@ import type { SubscriptionStore } from './subscriptions.ts';
 
 /** A change that this or another process made. */
 export interface StoreChange {
-  kind: 'key' | 'instance' | 'subject' | 'subscription';
-  /** The id of the key, subject or subscription, or the name of the instance. */
+  kind: 'key' | 'instance' | 'connection' | 'subject' | 'subscription';
+  /** The id of the key, subject or subscription, the name of the instance, or `<instance> <person>`. */
   id: string;
 }
 
@@ -30,6 +31,7 @@ export interface Store {
   readonly label: string;
   readonly keys: KeyStore;
   readonly instances: InstanceStore;
+  readonly connections: ConnectionStore;
   readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
   readonly callCounts: CallCountStore;

@@ -155,6 +155,7 @@ function readChange(payload: string): StoreChange | null {
 const KINDS = [
   'key',
   'instance',
+  'connection',
   'subject',
   'subscription',
 ] as const satisfies readonly StoreChange['kind'][];

@@ -217,6 +217,29 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE client_keys ADD COLUMN created_by text;
    ALTER TABLE subscriptions ADD COLUMN created_by text;
    ALTER TABLE operator_tokens ADD COLUMN instances text;`,
+  `ALTER TABLE client_keys ADD COLUMN person text;
+   CREATE TABLE connections (
+     instance text COLLATE "C" NOT NULL,
+     person text COLLATE "C" NOT NULL,
+     instance_id text NOT NULL REFERENCES instances (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     master_key_id text NOT NULL,
+     body text NOT NULL,
+     version integer NOT NULL,
+     PRIMARY KEY (instance, person)
+   );
+   CREATE INDEX connections_by_person ON connections (person, instance);
+   CREATE INDEX connections_by_instance_id ON connections (instance_id);
+   CREATE FUNCTION tell_connection() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     PERFORM pg_notify(
+       'erp_proxy_' || (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = TG_RELID),
+       'connection ' || (CASE TG_OP WHEN 'DELETE' THEN OLD.instance || ' ' || OLD.person
+                         ELSE NEW.instance || ' ' || NEW.person END)
+     );
+     RETURN NULL;
+   END $$;
+   CREATE TRIGGER tell_connection AFTER INSERT OR DELETE OR UPDATE ON connections
+     FOR EACH ROW EXECUTE FUNCTION tell_connection();`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

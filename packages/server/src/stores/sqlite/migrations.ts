@@ -257,6 +257,27 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE client_keys ADD COLUMN created_by TEXT;
    ALTER TABLE subscriptions ADD COLUMN created_by TEXT;
    ALTER TABLE operator_tokens ADD COLUMN instances TEXT;`,
+  `ALTER TABLE client_keys ADD COLUMN person TEXT;
+   CREATE TABLE connections (
+     instance TEXT NOT NULL,
+     person TEXT NOT NULL,
+     instance_id TEXT NOT NULL REFERENCES instances (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     master_key_id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     PRIMARY KEY (instance, person)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX connections_by_person ON connections (person, instance);
+   CREATE INDEX connections_by_instance_id ON connections (instance_id);
+   CREATE TRIGGER connection_inserted AFTER INSERT ON connections BEGIN
+     INSERT INTO changes (kind, id) VALUES ('connection', new.instance || ' ' || new.person);
+   END;
+   CREATE TRIGGER connection_updated AFTER UPDATE ON connections BEGIN
+     INSERT INTO changes (kind, id) VALUES ('connection', new.instance || ' ' || new.person);
+   END;
+   CREATE TRIGGER connection_deleted AFTER DELETE ON connections BEGIN
+     INSERT INTO changes (kind, id) VALUES ('connection', old.instance || ' ' || old.person);
+   END;`,
 ];
 
 /**

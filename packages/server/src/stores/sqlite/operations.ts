@@ -5,6 +5,7 @@
 import type { ApprovalStore } from '../ports/approvals.ts';
 import type { AuditStore } from '../ports/audit.ts';
 import type { CallCountStore } from '../ports/call-counts.ts';
+import type { ConnectionStore } from '../ports/connections.ts';
 import type { DeniedSubjectStore } from '../ports/denied-subjects.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { InstanceStore } from '../ports/instances.ts';
@@ -39,6 +40,7 @@ const QUICK_WRITE: OperationTraits = { isWrite: true, waitMs: 1000, answerMs: 10
 export interface Parts {
   keys: KeyStore;
   instances: InstanceStore;
+  connections: ConnectionStore;
   audit: AuditStore;
   idempotency: IdempotencyStore;
   callCounts: CallCountStore;
@@ -78,6 +80,7 @@ export const OPERATIONS: {
     remove: WRITE,
     countByMasterKey: SCAN,
   },
+  connections: { put: WRITE, find: READ, list: READ, replace: WRITE, remove: WRITE },
   audit: {
     append: QUICK_WRITE,
     readAfter: READ,

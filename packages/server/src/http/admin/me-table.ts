@@ -1,0 +1,69 @@
+/** The routes of `/me`, for a person and the connections that are their own. */
+import * as schemas from '@erp-proxy/contract/admin';
+import { z } from 'zod';
+import type { OwnConnectionOperations } from '../../admin/own-connections.ts';
+
+export const ME_PATH = '/me';
+
+export interface MeRoute
+  extends Pick<
+    schemas.AdminOperation,
+    'method' | 'path' | 'summary' | 'params' | 'body' | 'answer' | 'problems'
+  > {
+  /** Name of the operation in generated clients. */
+  id: string;
+  /** Returns the body of the answer. `instance`: the variable part of the path, if it has one. */
+  handle(own: OwnConnectionOperations, instance: string, body: unknown): Promise<unknown>;
+}
+
+const OF_INSTANCE = { path: '/connections/:instance', params: z.object({ instance: z.string() }) };
+
+export const ME_ROUTES: readonly MeRoute[] = [
+  {
+    method: 'GET',
+    path: '/connections',
+    id: 'listOwnConnections',
+    summary: 'Lists the connections to Odoo of the person who asks.',
+    answer: { status: 200, schema: schemas.ownConnections },
+    handle: (own) => own.list(),
+  },
+  {
+    ...OF_INSTANCE,
+    method: 'GET',
+    id: 'getOwnConnection',
+    summary: 'Returns an instance to which persons connect, with the connection of the person who asks.',
+    answer: { status: 200, schema: schemas.connectableView },
+    problems: [404],
+    handle: (own, instance) => own.get(instance),
+  },
+  {
+    ...OF_INSTANCE,
+    method: 'POST',
+    id: 'connect',
+    summary:
+      'Checks a login and a key at the Odoo server, and stores them for the person who asks. A second time replaces them.',
+    body: schemas.connectionInput,
+    answer: { status: 200, schema: schemas.ownConnectionView },
+    problems: [404, 409],
+    handle: (own, instance, body) => own.connect(instance, schemas.connectionInput.parse(body)),
+  },
+  {
+    ...OF_INSTANCE,
+    method: 'POST',
+    path: '/connections/:instance/test',
+    id: 'testOwnConnection',
+    summary: 'Asks the Odoo server whether it still accepts the stored key.',
+    answer: { status: 200, schema: schemas.connectionCheck },
+    problems: [404],
+    handle: (own, instance) => own.test(instance),
+  },
+  {
+    ...OF_INSTANCE,
+    method: 'DELETE',
+    id: 'removeOwnConnection',
+    summary: 'Removes the stored key. The key in Odoo stays.',
+    answer: { status: 204 },
+    problems: [404],
+    handle: (own, instance) => own.remove(instance),
+  },
+];
