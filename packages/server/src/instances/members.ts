@@ -64,6 +64,12 @@ const INPUT = z.strictObject(
   'an instance must be an object, e.g. {"name", "url", "db", "user_id", "api_key"}',
 );
 
+/** With a user of its own, so that a missing user or key is reported with all other errors. */
+const SHARED_INPUT = INPUT.safeExtend({
+  user_id: GIVEN.user_id.unwrap(),
+  api_key: GIVEN.api_key.unwrap(),
+});
+
 const CHANGES = z.strictObject(
   optional(GIVEN),
   'changes of an instance must be an object, e.g. {"timeout_ms": 60000}',
@@ -73,7 +79,8 @@ export type Changes = z.infer<typeof CHANGES>;
 
 /** Parses the members of a new instance, with defaults for omitted ones. Throws an {@link InputError}. */
 export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> {
-  const members = read(INPUT, Object.keys(INPUT.shape), input);
+  const schema: z.ZodType<z.infer<typeof INPUT>> = input?.identity === 'person' ? INPUT : SHARED_INPUT;
+  const members = read(schema, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;
 }

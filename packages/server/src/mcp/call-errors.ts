@@ -26,6 +26,7 @@ const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (mod
   access_error: () => 'The Odoo user may not do this. Tell the user, or use other records.',
   approval_required: () =>
     'A person must approve this call. Tell the user. After the approval, send the same call again with its id as `approval`.',
+  connect_required: () => 'Give the user this address. When they have connected, try again.',
   record_missing: (model) => `Find records that exist by search_records {"model": "${model}", "query": "…"}.`,
   validation_error: () => 'Change the values as the message says, then send them again.',
   user_error: () => 'Do what the message says first.',

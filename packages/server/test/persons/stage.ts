@@ -83,8 +83,8 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
 }
 
 /**
- * The same proxy in front of a scripted upstream, to which nobody can connect: `put` stores connections as they are. The
- * key of a person is `key-of-<name>`, unless another one is given.
+ * The same proxy in front of a scripted upstream, to which nobody can connect: `put` stores connections as they are.
+ * The key of a person is `key-of-<name>`, unless another one is given.
  */
 export async function startScripted(
   script: Script,

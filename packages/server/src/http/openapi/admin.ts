@@ -49,6 +49,7 @@ export async function describeAdminPaths(): Promise<Record<string, Record<string
     const path = `${ME_PATH}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
     const described = describeRoute({ ...route, role: 'viewer', handle: async () => null }, OF_PERSON);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: described };
+    await nextTurn();
   }
   return paths;
 }
