@@ -36,7 +36,15 @@ async function start() {
     await instances.add({ name, url: `https://${name}.example.com`, db: 'prod', identity: 'person' });
     return (await instances.find(name))!;
   }
-  return { store, lookups, instances, make, addInstance, connections: make(), prod: await addInstance('prod') };
+  return {
+    store,
+    lookups,
+    instances,
+    make,
+    addInstance,
+    connections: make(),
+    prod: await addInstance('prod'),
+  };
 }
 
 test('finds the connection of the person and the instance, and of no others', async () => {
@@ -64,7 +72,13 @@ test('a call costs one lookup the first time and none after it, with ten thousan
   const { connections, prod, store, lookups, make } = await start();
   for (let index = 0; index < 10_000; index++) {
     const person = `corp/p${index}`;
-    await store.connections.put({ instance: 'prod', person, instanceId: prod.id, masterKeyId: 'm', body: '{}' });
+    await store.connections.put({
+      instance: 'prod',
+      person,
+      instanceId: prod.id,
+      masterKeyId: 'm',
+      body: '{}',
+    });
   }
   await connections.put(prod, ADA);
   const fresh = make();
@@ -114,6 +128,8 @@ test('seals keys again under a new master key, once', async () => {
   expect(await renewed.reseal(describe)).toBe(1);
   expect(await renewed.reseal(describe)).toBe(0);
   expect(batches).toHaveLength(1);
-  expect((await store.connections.find('prod', 'corp/ada'))?.masterKeyId).toBe(openVault(newKey)?.masterKeyId);
+  expect((await store.connections.find('prod', 'corp/ada'))?.masterKeyId).toBe(
+    openVault(newKey)?.masterKeyId,
+  );
   expect(await make(openVault(newKey)).find('corp/ada', prod)).toMatchObject({ apiKey: 'key-of-ada' });
 });

@@ -15,7 +15,7 @@ import { findCertificateError } from './trust.ts';
 export const INSTANCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** The form of a key, or of a password in its place. */
-export const API_KEY = /^[\x21-\x7e]{1,256}$/;
+const API_KEY = /^[\x21-\x7e]{1,256}$/;
 
 const CERTIFICATES_LENGTH_MAX = 64 * 1024;
 

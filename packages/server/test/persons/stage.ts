@@ -8,7 +8,7 @@ import { type Script, startUpstream, type UpstreamRequest } from '../scripted-up
 import { describeIssuer, makeClaims, makeKey, READER, signToken, startIssuer } from '../tokens/issuer.ts';
 
 export const PUBLIC_URL = 'https://erp.example.com/gateway';
-export const MASTER_KEY = randomBytes(32).toString('base64');
+const MASTER_KEY = randomBytes(32).toString('base64');
 const key = makeKey('first');
 
 /** An answer with its parsed body. Untyped, because tests verify its shape. */
@@ -119,7 +119,7 @@ export const ADMIN_TOKEN = 'admin-token-of-the-test-of-persons';
 const ALL = { '*': ['*', 'read', 'search*', 'create', 'write', 'context_get'] };
 
 /** Asks Odoo who runs the call. */
-export const READ_ME = {
+const READ_ME = {
   id: 1,
   action: 'context_get',
   model_id: 'res.users',

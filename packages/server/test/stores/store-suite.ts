@@ -1421,7 +1421,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-export function buildConnection(overrides: Partial<StoredConnection>): Omit<StoredConnection, 'version'> {
+function buildConnection(overrides: Partial<StoredConnection>): Omit<StoredConnection, 'version'> {
   return {
     instance: 'prod',
     person: 'corp/ada',
