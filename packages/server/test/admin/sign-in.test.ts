@@ -28,6 +28,8 @@ test('a code starts a session like the token, and works once', async () => {
   expect(first.json).toEqual({
     actor: SESSION_ACTOR,
     role: 'admin',
+    instances: null,
+    other_roles: [],
     expires_at: new Date(NOW + 8 * 60 * MINUTE_MS).toISOString(),
   });
   const [cookie = ''] = first.headers['set-cookie'] ?? [];
