@@ -67,7 +67,7 @@ export function limitDeps(deps: AdminDeps, patterns: readonly string[], actor: A
       find: async () => Promise.reject(refuseWhole(reach)),
       list: async () => Promise.reject(refuseWhole(reach)),
     },
-    issuers: [],
+    issuers: deps.issuers,
     readTokenUses: null,
     startSandbox: null,
     // These see only what they are given.

@@ -99,7 +99,7 @@ async function insertKey(statements: Statements, key: StoredKey): Promise<void> 
   await statements.change(
     `INSERT INTO client_keys (id, client_id, name, policy, secret_hash, created_at, created_by, expires_at, revoked_at,
                               last_used_at, replaces, version, person)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       key.id,
       key.clientId,

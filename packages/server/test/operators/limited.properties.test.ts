@@ -39,6 +39,10 @@ async function fill(worlds: Worlds, events: { owner: Owner; kind: number; pick: 
     await worlds.addInstance(owner, name);
     worlds.clock.now += 1000;
   }
+  for (const owner of ['a', 'b'] as const) {
+    for (const person of ['corp/ada', 'corp/eve'])
+      await worlds.addConnection(owner, `client-${owner}-prod`, person);
+  }
   for (const owner of OWNERS) await worlds.addKey(owner, POLICIES[owner][0]!);
   for (const [index, { owner, kind, pick }] of events.entries()) {
     worlds.clock.now += 61_000;
@@ -69,6 +73,7 @@ function listPaths(route: AdminRoute, { objects }: Worlds): string[] {
     '/keys': of('keys'),
     '/approvals': of('approvals'),
     '/instances': of('instances'),
+    '/connections': [...of('connections'), 'client-a-prod/corp%2Fnobody'],
     '/subscriptions': of('subscriptions'),
     '/audit': ['1', '2', '3', '40'],
     '/denied-subjects': ['corp%2Fada'],
@@ -78,7 +83,7 @@ function listPaths(route: AdminRoute, { objects }: Worlds): string[] {
   const folder = `/${route.path.split('/')[1]}`;
   const found = values[folder];
   if (found === undefined) throw new Error(`tell the objects below ${folder} to this test`);
-  return [...found, ABSENT].map((value) => route.path.replace(/:\w+/, value));
+  return [...found, ABSENT].map((value) => route.path.replace(/:\w+(\/:\w+)?/, value));
 }
 
 /** Values of parameters of queries, by their names. A new name needs values. */
@@ -97,6 +102,7 @@ const QUERIES: Record<string, (worlds: Worlds) => string[]> = {
   step: () => ['minute', 'hour'],
   since: () => [new Date(NOW).toISOString()],
   until: () => [new Date(NOW + 300_000).toISOString()],
+  person: () => ['corp/ada'],
   instance: () => ['client-b-prod', 'client-a-prod', ABSENT],
   key: ({ objects }) => OWNERS.map((owner) => objects[owner].keys[0] ?? ABSENT),
   key_id: ({ objects }) => OWNERS.map((owner) => objects[owner].keys[0] ?? ABSENT),
@@ -266,6 +272,7 @@ test('an operator of one customer sees and changes what a proxy has that knows n
 const LISTS = ({ objects }: Worlds) => [
   '/keys',
   '/instances',
+  '/connections',
   '/subscriptions',
   '/approvals',
   '/audit',

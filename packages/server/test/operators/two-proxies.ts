@@ -23,6 +23,8 @@ export type World = Awaited<ReturnType<typeof startAdmin>>;
 export interface Objects {
   keys: string[];
   instances: string[];
+  /** `<instance>/<encoded id of the person>` */
+  connections: string[];
   subscriptions: string[];
   approvals: string[];
 }
@@ -87,6 +89,16 @@ export async function startTwoProxies() {
       if (owner === 'a') await part.proxy.app.store.instances.insert(stored!);
       objects[owner].instances.push(name);
       await copyRecords(owner);
+    },
+
+    async addConnection(owner: Owner, name: string, person: string): Promise<void> {
+      const { instances, connections, store } = whole.proxy.app;
+      const instance = (await instances.find(name))!;
+      const user = { login: 'ada', userId: 7, apiKey: 'odoo-secret-3', keyExpiresAt: null };
+      await connections.put(instance, { person, ...user });
+      const stored = await store.connections.find(name, person);
+      if (owner === 'a') await part.proxy.app.store.connections.put(stored!);
+      objects[owner].connections.push(`${name}/${encodeURIComponent(person)}`);
     },
 
     async addKey(owner: Owner, policy: Policy | null): Promise<string> {
@@ -204,7 +216,7 @@ const NO_ACTION = {
 };
 
 function createObjects(): Objects {
-  return { keys: [], instances: [], subscriptions: [], approvals: [] };
+  return { keys: [], instances: [], connections: [], subscriptions: [], approvals: [] };
 }
 
 export interface Question extends AskOptions {
