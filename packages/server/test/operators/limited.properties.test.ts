@@ -285,7 +285,9 @@ async function walk({ whole, part, copyRecords: _ }: Worlds, path: string, token
     const found: Json[] = [];
     let cursor = '';
     do {
-      const { json } = await world.get(`${path}?limit=1${cursor}`, { token });
+      const { status, json } = await world.get(`${path}?limit=1${cursor}`, { token });
+      // A list of an object that a question has removed.
+      if (status === 404) return [{ status }];
       found.push(...json.items);
       cursor = json.next === null ? '' : `&cursor=${json.next}`;
     } while (cursor !== '');

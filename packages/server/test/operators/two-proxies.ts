@@ -237,6 +237,8 @@ export async function tell(world: World, { method, path, ...given }: Question, r
     for (const [found, name] of random) shown = shown.replaceAll(found, name);
     return shown
       .replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>')
+      // Ids of requests.
+      .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>')
       .replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>');
   };
   const text = print(body.toString())
