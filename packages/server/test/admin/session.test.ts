@@ -116,6 +116,7 @@ test('below a path, also ends a session that is older than the path', async () =
   const out = await remove('/session', { token: null, headers: { cookie, ...OWN_PAGE } });
   expect(out.headers['set-cookie']).toEqual([
     'ep_session=; Max-Age=0; HttpOnly; SameSite=Strict',
+    'ep_session=; Path=/erp; Max-Age=0; HttpOnly; SameSite=Strict',
     'ep_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
   ]);
 });
