@@ -1330,6 +1330,74 @@ const REFUSED: readonly RefusedCalls[] = [
       ['write', 'account.journal', [[1], { bank_account_id: 1 }]],
     ],
   },
+  {
+    name: 'a supplier of lunches is deleted with a scheduled action that the call has linked to it',
+    policy: { models: { 'lunch.*': ['*'] } },
+    needs: 'lunch.supplier',
+    allowed: [['search_read', 'lunch.supplier', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['create', 'lunch.supplier', [{ partner_id: 3, cron_id: 1 }]],
+      ['write', 'lunch.supplier', [[1], { cron_id: 1 }]],
+      ['write', 'lunch.alert', [[1], { cron_id: 1 }]],
+    ],
+  },
+  {
+    name: 'an appointment is deleted with an activity, or archived with a leave, that the call has linked to it',
+    policy: { models: { 'mail.activity': ['*'], 'hr.leave': ['*'] } },
+    needs: 'hr.leave',
+    refused: async ({ version }) => [
+      ['write', 'hr.leave', [[1], { meeting_id: 1 }]],
+      ...(version < 17 ? [['write', 'mail.activity', [[1], { calendar_event_id: 1 }]] as const] : []),
+    ],
+  },
+  {
+    name: 'a payment or a line of a statement is deleted with an entry that the call has linked to it',
+    policy: { models: { 'account.payment': ['*'], 'account.bank.statement.line': ['*'] } },
+    needs: 'account.payment',
+    refused: [
+      ['create', 'account.payment', [{ amount: 1, move_id: 1 }]],
+      ['write', 'account.payment', [[1], { move_id: 1 }]],
+      ['write', 'account.bank.statement.line', [[1], { move_id: 1 }]],
+    ],
+  },
+  {
+    name: 'a project is deleted with an analytic account that the call has linked to it',
+    policy: { models: { 'project.*': ['*'] } },
+    needs: 'project.project',
+    allowed: [['create', 'project.project', [{ name: 'attack' }]]],
+    refused: async ({ version }) => {
+      const link = version < 18 ? 'analytic_account_id' : 'account_id';
+      return [['create', 'project.project', [{ name: 'attack', [link]: 1 }]]];
+    },
+  },
+  {
+    name: 'a course, a quiz or a forum gives users any karma',
+    policy: { models: { 'slide.*': ['*'], 'forum.*': ['*'] } },
+    needs: 'slide.channel',
+    allowed: [['search_read', 'slide.channel', [[], ['name', 'karma_gen_channel_finish']], { limit: 1 }]],
+    refused: [
+      ['create', 'slide.channel', [{ name: 'attack', karma_gen_channel_finish: 100_000 }]],
+      ['write', 'slide.slide', [[1], { quiz_first_attempt_reward: 100_000 }]],
+      ['write', 'forum.forum', [[1], { karma_gen_question_new: 100_000 }]],
+    ],
+  },
+  {
+    name: 'an invoice removes the reconciliation of another one',
+    policy: { models: { 'account.move': ['*'] } },
+    needs: 'account.move',
+    refused: [
+      ['js_remove_outstanding_partial', 'account.move', [[1], 1]],
+      ['js_assign_outstanding_line', 'account.move', [[1], 1]],
+    ],
+  },
+  {
+    name: 'the map of a contact shows the key of the service for maps',
+    versions: [17, 19],
+    policy: { models: { 'res.partner': ['read'] } },
+    needs: 'event.event',
+    allowed: [['read', 'res.partner', [[3], ['name']]]],
+    refused: [['read', 'res.partner', [[3], ['static_map_url']]]],
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [
