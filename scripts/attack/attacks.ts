@@ -1347,7 +1347,7 @@ const REFUSED: readonly RefusedCalls[] = [
     needs: 'hr.leave',
     refused: async ({ version }) => [
       ['write', 'hr.leave', [[1], { meeting_id: 1 }]],
-      ...(version < 17 ? [['write', 'mail.activity', [[1], { calendar_event_id: 1 }]] as const] : []),
+      ...(version === 16 ? [['write', 'mail.activity', [[1], { calendar_event_id: 1 }]] as const] : []),
     ],
   },
   {
@@ -1382,6 +1382,50 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'a domain that a rule or a team holds compares fields of any model',
+    versions: [16, 19],
+    policy: { models: { 'loyalty.*': ['*'], 'crm.*': ['*'], 'event.*': ['*'], 'gamification.challenge': ['*'] } },
+    needs: 'loyalty.rule',
+    allowed: [
+      ['search_read', 'loyalty.rule', [[], ['product_domain', 'valid_product_ids']], { limit: 1 }],
+      ['create', 'loyalty.program', [{ name: 'attack', program_type: 'promotion' }]],
+    ],
+    refused: async ({ odoo }) => {
+      const [program_id] = await odoo('loyalty.program', 'search', [[]], { limit: 1 });
+      const price = "[['seller_ids.price', '>', 5]]";
+      const login = "[['create_uid.login', '=like', 'a%']]";
+      return [
+        ['create', 'loyalty.rule', [{ program_id, product_domain: price }]],
+        ['create', 'loyalty.rule', [{ program_id }], { context: { default_product_domain: price } }],
+        ['write', 'loyalty.program', [[program_id], { rule_ids: [[0, 0, { product_domain: price }]] }]],
+        ['create', 'loyalty.reward', [{ program_id, discount_product_domain: price }]],
+        ['write', 'crm.team', [[1], { assignment_domain: login }]],
+        ['create', 'event.lead.rule', [{ name: 'attack', event_registration_filter: login }]],
+        ['create', 'gamification.challenge', [{ name: 'attack', user_domain: login }]],
+      ];
+    },
+  },
+  {
+    name: 'a denied birthday of employees as a text',
+    versions: [19, 19],
+    policy: { models: { 'hr.employee': ['read'] }, fields: { 'hr.employee': { deny: ['birthday'] } } },
+    needs: 'hr.version',
+    allowed: [['read', 'hr.employee', [[1], ['name']]]],
+    refused: [['read', 'hr.employee', [[1], ['birthday_public_display_string']]]],
+  },
+  {
+    name: 'members of the context change other records, or run a method',
+    policy: { models: { 'account.move': ['read', 'message_post'], 'res.partner': ['read', 'write'] } },
+    needs: 'account.move',
+    allowed: [['read', 'res.partner', [[3], ['name']]]],
+    refused: [
+      ['message_post', 'account.move', [[1]], { body: 'attack', context: { mark_invoice_as_sent: true } }],
+      ['message_post', 'account.move', [[1]], { body: 'attack', context: { from_alias: true } }],
+      ['read', 'res.partner', [[3], ['name']], { context: { signup_valid: true } }],
+      ['write', 'res.partner', [[3], {}], { context: { toggle_active: true, suggest_days: 9 } }],
+    ],
+  },
+  {
     name: 'an invoice removes the reconciliation of another one',
     policy: { models: { 'account.move': ['*'] } },
     needs: 'account.move',
@@ -1389,14 +1433,6 @@ const REFUSED: readonly RefusedCalls[] = [
       ['js_remove_outstanding_partial', 'account.move', [[1], 1]],
       ['js_assign_outstanding_line', 'account.move', [[1], 1]],
     ],
-  },
-  {
-    name: 'the map of a contact shows the key of the service for maps',
-    versions: [17, 19],
-    policy: { models: { 'res.partner': ['read'] } },
-    needs: 'event.event',
-    allowed: [['read', 'res.partner', [[3], ['name']]]],
-    refused: [['read', 'res.partner', [[3], ['static_map_url']]]],
   },
 ];
 

@@ -9,6 +9,7 @@ Each PATH is a checkout, as for read_odoo.py. A field is found if it has
 - `inverse`: what the method, and methods that it calls, change
 - a place in `create` or `write` of its model, or in a method that these call, that looks the field up in the values and
   changes other records then; also what is called on the records that the field leads to
+- a place where its text is evaluated, as that of a domain: it can name fields of any model
 - a place in `_track_template`, by which Odoo sends a template when the field changes
 
 A public method is found too, under its name with `()`, by what it changes itself. `called` of review.json says which of
@@ -74,9 +75,14 @@ TELLING = {
 # How the value of a field is copied into the other record itself.
 DIRECT = ("related", "inverse")
 MAIL = ("mail.mail", "create")
+# What a text that is evaluated counts as: a stored condition.
+CONDITION = ("ir.filters", "create")
+TEXTS = {"Char", "Text"}
 # How the target of a link is changed when the record is deleted.
 DELETED = "unlink"
 LINKS = {"Many2one", "Many2many"}
+# How a text is used that is evaluated.
+EVALUATED = "evaluated"
 # The end of the name under which a method is listed among the fields.
 CALL = "()"
 REFUSED_DECORATORS = {"private", "property", "lazy_property", "cached_property", "setter"}
@@ -92,7 +98,7 @@ class Hit(NamedTuple):
     field: str
     # The field that links the record to the other one; empty: no field does.
     link: str
-    # `related`, `inverse`, `create`, `write`, `unlink` or `track`.
+    # `related`, `inverse`, `create`, `write`, `unlink`, `track` or `evaluated`.
     how: str
 
 
@@ -143,9 +149,27 @@ class Finder:
             for key in method.facts.returned_keys & fields.keys():
                 self._add(model, key, Hit(*MAIL, "", "", "track"))
         self._find_deleted(model)
+        for method in {name for each in self.sources.ancestors[model] for name in self.sources.models[each].methods}:
+            self._find_evaluated(model, method)
         for method in self.list_public(model):
             for _, hit in self._follow(model, method, CALL):
                 self._add(model, method + CALL, hit)
+
+    def _find_evaluated(self, model: str, method: str) -> None:
+        """Finds fields whose texts a method evaluates."""
+        for definition in self.sources.methods_of(model, method):
+            for path in definition.facts.evaluated:
+                if path[0] == "self" and isinstance(path[-1], str):
+                    for place in self._walk(Place(model, "", True), path[1:-1]):
+                        self._add_evaluated(place.model, path[-1])
+                elif path[0].startswith("@") and len(path) > 1 and isinstance(path[-1], str):
+                    for place in self._walk(Place(path[0][1:], "", False), path[1:-1]):
+                        self._add_evaluated(place.model, path[-1])
+
+    def _add_evaluated(self, model: str, name: str) -> None:
+        known = self.sources.models.get(model)
+        if known and known.types.get(name) in TEXTS and _is_settable(known.fields[name]):
+            self._add(model, name, Hit(*CONDITION, "", "", EVALUATED))
 
     def _find_deleted(self, model: str) -> None:
         """Finds links to records that are deleted or changed with the record."""
@@ -318,9 +342,9 @@ class Finder:
 
     def _pass_on(self, hit: Hit, hits: dict[tuple[str, str], set[Hit]], is_own: bool) -> Iterator[Hit]:
         for further in hits.get((hit.model, hit.field), ()) if hit.field else ():
-            # Messages to followers of a module's own records do not count, nor do links that a field sets.
+            # Messages to followers of a module's own records do not count, nor do links and texts that a field sets.
             is_followed = hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER)
-            if is_followed and DELETED not in (hit.how, further.how):
+            if is_followed and not {DELETED, EVALUATED} & {hit.how, further.how}:
                 yield further._replace(
                     link=further.link if is_own else hit.link,
                     how=further.how if is_own or hit.how in DIRECT else hit.how,

@@ -341,6 +341,8 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
       'kept_all=*',
       'kept_none',
       'label=code',
+      // A date as text.
+      'opening_day=opened',
       // Without the sum over many records.
       'total=price',
     ]);
@@ -472,6 +474,11 @@ describe.skipIf(!hasCommand('python3'))(
       expect(ofModel(rows, 'library.reader')).toEqual(['street=library.contact/write?contact_id']);
     });
 
+    test('has texts that are evaluated, as those of a domain', () => {
+      const filters: Row = { models: ['ir.filters'], methods: ['create'] };
+      expect(list([filters]).rows).toEqual(['library.label condition=ir.filters/create']);
+    });
+
     test('passes on what the field of another model does', () => {
       expect(ofModel(list([TARGETS]).rows, 'library.team')).toEqual(['leader_id=res.groups/write!']);
     });
@@ -510,23 +517,20 @@ describe.skipIf(!hasCommand('python3'))(
 
     test('has links to records that are deleted or changed with the record', () => {
       const deleted = (review: object) => ofModel(list([], review).rows, 'library.loan');
-      expect(deleted({ deleted: [TARGETS] })).toEqual([
-        // Deleted by a method that Odoo calls before.
-        'home_ids=library.home/unlink',
-      ]);
       const any: Row = { models: ['*'], methods: ['unlink'] };
       expect(deleted({ deleted: [any] })).toEqual([
         // A call cannot set a computed or related link, but the fields that it comes from.
-        'desk_id=library.log/unlink',
-        'home_ids=library.home/unlink',
-        'label_id=library.label/unlink',
-        'label_id=library.team/unlink',
+        'desk_id=library.log/unlink~',
+        // Deleted by a method that Odoo calls before.
+        'home_ids=library.home/unlink~',
+        'label_id=library.label/unlink~',
+        'label_id=library.team/unlink~',
       ]);
       expect(deleted({ deleted: [{ ...any, models: ['res.*'], methods: ALL }] })).toEqual([
-        'librarian_id=res.users/write',
+        'librarian_id=res.users/write~',
       ]);
       const sources = [{ models: ['library.*'], fields: ['label_id', 'desk_id'] }];
-      expect(deleted({ deleted: [any], sources })).toEqual(['home_ids=library.home/unlink']);
+      expect(deleted({ deleted: [any], sources })).toEqual(['home_ids=library.home/unlink~']);
     });
 
     test('lists the targets that are left out, and models that have what another one has', () => {

@@ -56,9 +56,12 @@ export function listContextNeeds(
   );
   const models = active === undefined ? [] : listActiveModels(bytes, given, model);
   for (const each of models) records.push({ member: active!.name, model: each, method: 'read' });
-  const effects = given.flatMap(({ name: member }) =>
-    findContextEffects(member).map((each) => ({ member, model: each.model, method: each.method })),
-  );
+  const effects = given.flatMap(({ name: member }) => {
+    // What happens to the records that the member names is covered by the need to write them.
+    const named = findModels(member);
+    const others = findContextEffects(member).filter((each) => !named.includes(each.model));
+    return others.map((each) => ({ member, model: each.model, method: each.method }));
+  });
   return [...records.filter((each) => each.model !== model), ...effects];
 }
 

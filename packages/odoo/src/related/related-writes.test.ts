@@ -244,7 +244,6 @@ describe('finds members of the context', () => {
     ['account.move/message_post', '{"from_alias": true}', 'account.move/create'],
     ['hr.departure.wizard/create', '{"toggle_active": true}', 'hr.employee/write'],
     ['purchase.order/action_purchase_order_suggest', '{"suggest_days": 9}', 'res.partner/write'],
-    ['res.partner/read', '{"signup_valid": true}', 'res.partner/signup_prepare'],
     ['sale.order/create', '{"create_for_task_id": 1}', 'sale.order/action_confirm'],
     ['stock.quant/create', '{"import_file": true}', 'stock.lot/create'],
     ['stock.picking/action_confirm', '{"transfer_qty": true}', 'mrp.production/action_cancel'],
@@ -506,7 +505,7 @@ test.each([
 describe('a link to a record that is deleted with the record of the call', () => {
   const find = (name: string, params: string, keyword: string, isDeletable: boolean) => {
     const [model = '', method = ''] = name.split('/');
-    const allows = (_: string, needed: string) => isDeletable && needed === 'unlink' && _ === model;
+    const allows = (of: string, needed: string) => (isDeletable && of === model) || needed === 'write';
     return findRelatedWrites(model, method, readArguments(params, keyword), allows).found;
   };
 
@@ -524,7 +523,7 @@ describe('a link to a record that is deleted with the record of the call', () =>
 
   test('and counts in values within values', () => {
     const nested = '[{"contact_ids": [[0, 0, {"cron_id": 2}]]}]';
-    const allows = (model: string, method: string) => model === 'lunch.supplier' || method === 'read';
+    const allows = (model: string, method: string) => model === 'lunch.supplier' || method !== 'unlink';
     const types = {
       types: new Map([
         ['x.model', new Map([['contact_ids', { type: 'one2many', relation: 'lunch.supplier' }]])],
@@ -712,7 +711,7 @@ describe('records that a context names, on which a method acts, need their model
     ['pos.confirmation.wizard/action_confirm', '{"orders": [1]}', ['pos.order/write']],
     ['sale.order.line/create', '{"link_to_project": 1}', ['project.project/write']],
     ['sale.order/create', '{"create_for_project_id": 1}', ['project.project/write']],
-    ['sale.order/create', '{"create_for_task_id": 1}', ['sale.order/action_confirm', 'project.task/write']],
+    ['sale.order/create', '{"create_for_task_id": 1}', ['project.task/write', 'sale.order/action_confirm']],
     [`${FORM}/create`, '{"active_ids": [1]}', ['sale.order/read']],
     [`${FORM}/create_invoices`, '{"active_id": 1}', ['sale.order/read']],
     [`${FORM}/create_invoices`, '{"active\\u005fids": [1]}', ['sale.order/read']],

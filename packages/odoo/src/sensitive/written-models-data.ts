@@ -12,17 +12,21 @@ account.journal action_open_topup_wizard()=res.partner.bank/create@19 alias_id=m
 account.move.send.wizard create_mail_template()=mail.template/create@19
 account.partial.reconcile exchange_move_id=account.move/create~@16-19 exchange_move_id=account.move/unlink~@19 full_reconcile_id=account.full.reconcile/unlink~
 account.payment move_id=account.move/unlink~
+account.report.expression formula=ir.filters/create@17-18
 account.setup.bank.manual.config linked_journal_id,new_journal_name=res.partner.bank/write!
 base.document.layout company_details,layout_background,layout_background_image=res.company/write@15-19 external_report_layout_id,font,logo,paperformat_id,primary_color,report_footer,report_header,secondary_color=res.company/write qr_code,vat=res.company/write@18-19 vat=res.partner/write@18-19
 calendar.event attendee_ids=mail.mail/create?attendee_ids partner_ids,start,start_date,stop_date=mail.mail/create!?attendee_ids recurrence_update=mail.mail/create!?attendee_ids@15
 card.campaign body_html=card.template/write@18-19
 chatbot.script title=res.partner/write!?operator_partner_id@16-19
+coupon.generate.wizard partners_domain=ir.filters/create@14-15
 coupon.program reward_id=coupon.reward/unlink~@14-15 rule_id=coupon.rule/unlink~@14-15
 crm.lead email_from,phone=res.partner/write?partner_id
-crm.team alias_id=mail.alias/unlink~
+crm.team alias_id=mail.alias/unlink~ assignment_domain=ir.filters/create@15-19
+crm.team.member assignment_domain=ir.filters/create@15-19 assignment_domain_preferred=ir.filters/create@19
 digest.digest currency_id=res.company/write
 event.booth partner_id,state=mail.followers/write!@15-18
 event.event country_id=res.partner/write organizer_id=mail.followers/write!@14-18
+event.lead.rule event_registration_filter=ir.filters/create
 event.meeting.room chat_room_id=chat.room/unlink~@14-18
 event.registration state=mail.mail/create!@14-17
 event.sponsor chat_room_id=chat.room/unlink~@14-18
@@ -44,6 +48,8 @@ hr.leave date_from,date_to=mail.followers/write!@19 employee_id=mail.followers/w
 hr.recruitment.source alias_id=mail.alias/unlink~@17-19 create_alias()=mail.alias/create create_and_get_alias()=mail.alias/create@19
 ir.model.fields selection=ir.model.fields.selection/unlink
 loyalty.card points=mail.mail/create!@16-19 program_id=mail.mail/create@16-19
+loyalty.reward discount_product_domain=ir.filters/create@16-19
+loyalty.rule product_domain=ir.filters/create@16-19
 lunch.alert active,mode,name,notification_moment,notification_time,tz,until=ir.cron/write!?cron_id@15-19 cron_id=ir.cron/unlink~@15-19 cron_id=ir.cron/write?cron_id@15-19
 lunch.product company_id=res.partner/write?supplier_id
 lunch.supplier active,automatic_email_time,moment,name,send_by,tz=ir.cron/write!?cron_id@15-19 city,company_id,country_id,email,name,phone,state_id,street,street2,zip_code=res.partner/write?partner_id cron_id=ir.cron/unlink~@15-19 cron_id=ir.cron/write?cron_id@15-19
@@ -56,6 +62,7 @@ mail.mail mail_message_id=mail.message/unlink~
 mail.message attachment_ids=ir.attachment/unlink~
 mail.resend.partner email,name=res.partner/write@14-18
 mail.template ref_ir_act_window=ir.actions.act_window/unlink~
+mailing.filter mailing_domain=ir.filters/create@16-19
 maintenance.equipment department_id,employee_id,owner_user_id=mail.followers/write!
 maintenance.equipment.category alias_id=mail.alias/unlink~@14-18
 maintenance.request employee_id,owner_user_id,user_id=mail.followers/write!
@@ -63,8 +70,9 @@ maintenance.team alias_id=mail.alias/unlink~@19
 mrp.document ir_attachment_id=ir.attachment/unlink~@15-17
 mrp.workorder leave_id=resource.calendar.leaves/unlink~ mo_analytic_account_line_id,wc_analytic_account_line_id=account.analytic.line/unlink~@16 mo_analytic_account_line_ids,wc_analytic_account_line_ids=account.analytic.line/unlink~@17-19
 nemhandel.registration contact_email,identifier_type,identifier_value,l10n_dk_nemhandel_proxy_state,phone_number=res.company/write@19 edi_mode=ir.config_parameter/create@19 edi_mode=ir.config_parameter/unlink@19 edi_mode=ir.config_parameter/write@19 identifier_type,identifier_value=res.partner/write@19 verification_code=account_edi_proxy_client.user/write@19
-peppol.config.wizard account_peppol_migration_key,account_peppol_proxy_state,peppol_activate_self_billing,peppol_self_billing_reception_journal_id=res.company/write@19 button_peppol_reset_to_sender(),button_peppol_unregister()=res.groups/write@19
+peppol.config.wizard account_peppol_migration_key,account_peppol_proxy_state,peppol_activate_self_billing,peppol_self_billing_reception_journal_id=res.company/write@19
 peppol.registration account_peppol_migration_key,account_peppol_proxy_state=res.company/write@18 contact_email,peppol_eas,peppol_endpoint,phone_number=res.company/write@18-19 edi_mode=ir.config_parameter/create@18 edi_mode=ir.config_parameter/unlink@18 edi_mode=ir.config_parameter/write@18 peppol_eas,peppol_endpoint=res.partner/write@18-19 verification_code=account_edi_proxy_client.user/write@18
+pos.cache product_domain,product_fields=ir.filters/create@14-16
 pos.config device_seq_id,order_line_seq_id=ir.sequence/unlink~@19 sequence_id,sequence_line_id=ir.sequence/unlink~@14-18
 product.document ir_attachment_id=ir.attachment/unlink~@17-19
 product.template.attribute.value ptav_product_variant_ids=product.product/unlink~ ptav_product_variant_ids=product.product/write~
@@ -78,10 +86,11 @@ server.action.history.wizard restore_revision()=ir.actions.server/write@19
 slide.channel enroll_group_ids,user_id=mail.followers/write!@17-19 enroll_group_ids,user_id=mail.mail/create!@17-19
 slide.slide active,is_published=mail.mail/create!?channel_id,slide_partner_ids@15-19 channel_id=mail.mail/create?channel_id@16-19
 slide.slide.partner completed=mail.mail/create!@15-19
+sms.composer active_domain=ir.filters/create@14-15
 sms.template sidebar_action_id=ir.actions.act_window/unlink~
 sms.twilio.account.manage sms_provider,sms_twilio_account_sid,sms_twilio_auth_token,sms_twilio_number_ids=res.company/write@19
 stock.move analytic_account_line_ids=account.analytic.line/unlink~@17-18
-stock.move.line move_id=stock.move/unlink~@19 package_level_id=stock.package_level/unlink~@17-18
+stock.move.line package_level_id=stock.package_level/unlink~@17-18
 stock.request.count show_expected_quantity=ir.config_parameter/create@19 show_expected_quantity=ir.config_parameter/unlink@19 show_expected_quantity=ir.config_parameter/write@19
 survey.user_input state=mail.mail/create!
 website partner_id=res.partner/write?user_id partner_id=res.users/write?user_id
@@ -355,6 +364,7 @@ stock.move.line/create
 stock.move.line/unlink
 stock.move.line/write
 stock.move/create
+stock.move/unlink
 stock.move/write
 stock.package/write
 stock.package_level/create

@@ -34,15 +34,20 @@ const KARMA_OF_FORUM = [
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
  * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
- * email. Karma: users get the amount when they finish a course, answer a quiz or take part in a forum.
+ * email. Domains that are evaluated after a call of another method, and a path of fields of an order. Karma: users get the amount when they finish a course, answer a quiz or take part in a forum.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
 account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
 account.move tax_totals,tax_totals_json=account.move.line/write
+account.report.expression formula=ir.filters/create
+account.report.line domain_formula=ir.filters/create
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create
 forum.forum ${KARMA_OF_FORUM.map((name) => `karma_gen_${name}`).join()}=res.users/write
+gamification.challenge user_domain=ir.filters/create
+coupon.program rule_partners_domain,rule_products_domain=ir.filters/create
+coupon.rule rule_partners_domain,rule_products_domain=ir.filters/create
 gamification.karma.tracking gain,new_value,user_id=res.users/write
 helpdesk.ticket partner_email=res.partner/write?partner_id partner_phone=res.partner/write?partner_email,partner_id
 helpdesk.ticket stage_id=mail.mail/create
@@ -50,6 +55,8 @@ hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_f
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
 sale.order.discount action_apply_discount()=sale.order/write
+stock.rule push_domain=ir.filters/create
+sale.pdf.form.field path=ir.filters/create
 slide.channel karma_gen_channel_finish,karma_gen_channel_rank,karma_gen_slide_vote=res.users/write
 slide.slide ${['first', 'second', 'third', 'fourth'].map((name) => `quiz_${name}_attempt_reward`).join()}=res.users/write
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
