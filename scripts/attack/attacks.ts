@@ -1384,7 +1384,9 @@ const REFUSED: readonly RefusedCalls[] = [
   {
     name: 'a domain that a rule or a team holds compares fields of any model',
     versions: [16, 19],
-    policy: { models: { 'loyalty.*': ['*'], 'crm.*': ['*'], 'event.*': ['*'], 'gamification.challenge': ['*'] } },
+    policy: {
+      models: { 'loyalty.*': ['*'], 'crm.*': ['*'], 'event.*': ['*'], 'gamification.challenge': ['*'] },
+    },
     needs: 'loyalty.rule',
     allowed: [
       ['search_read', 'loyalty.rule', [[], ['product_domain', 'valid_product_ids']], { limit: 1 }],

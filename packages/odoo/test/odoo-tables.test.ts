@@ -229,7 +229,9 @@ class Door(models.Model):
     const review = join(root, 'review.json');
     writeFileSync(review, '{"credential_fields": []}');
     const args = ['-B', `${folder}credential_fields.py`, '--review', review, `18=${root}`];
-    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain('`\ndoor map_url open_key open_url\n`');
+    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain(
+      '`\ndoor map_url open_key open_url\n`',
+    );
   });
 
   describe('the methods that `*` of a policy stands for', () => {

@@ -275,7 +275,10 @@ function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decisio
 }
 
 /** A read can write because of its context. `read_only` has a stricter rule, for every member. */
-function decideReadEffects({ policy, models }: CompiledPolicy, request: PolicyRequest): DeniedDecision | null {
+function decideReadEffects(
+  { policy, models }: CompiledPolicy,
+  request: PolicyRequest,
+): DeniedDecision | null {
   if (policy.read_only === true) return null;
   const found = request.listReadEffects().find((each) => !allowsMethod(models, each.model, each.method));
   return found === undefined ? null : denyRelated(models, found);

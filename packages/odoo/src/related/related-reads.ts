@@ -18,11 +18,11 @@ import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { CONTEXT_FIELDS } from '../fields/field-context.ts';
 import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
-import { SIGNATURES } from '../signatures/signatures.ts';
 import { findContextEffects } from '../sensitive/context-effects.ts';
+import { SIGNATURES } from '../signatures/signatures.ts';
 import { findNamedView, VIEWS } from './named-views.ts';
-import type { RelatedWrite } from './related-findings.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS, type RelatedForm } from './related-arguments.ts';
+import type { RelatedWrite } from './related-findings.ts';
 
 /** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);

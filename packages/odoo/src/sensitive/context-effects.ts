@@ -17,7 +17,9 @@ export function findContextEffects(member: string): readonly ContextEffect[] {
 }
 
 export function listContextEffects(): ReadonlyMap<string, readonly ContextEffect[]> {
-  effects ??= new Map(readTableLines(CONTEXT_EFFECTS).map(({ name, words }) => [name, words.map(readEffect)]));
+  effects ??= new Map(
+    readTableLines(CONTEXT_EFFECTS).map(({ name, words }) => [name, words.map(readEffect)]),
+  );
   return effects;
 }
 
