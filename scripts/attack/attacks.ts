@@ -1389,7 +1389,7 @@ const REFUSED: readonly RefusedCalls[] = [
     },
     needs: 'loyalty.rule',
     allowed: [
-      ['search_read', 'loyalty.rule', [[], ['product_domain', 'valid_product_ids']], { limit: 1 }],
+      ['search_read', 'loyalty.rule', [[], ['product_domain']], { limit: 1 }],
       ['create', 'loyalty.program', [{ name: 'attack', program_type: 'promotion' }]],
     ],
     refused: async ({ odoo }) => {

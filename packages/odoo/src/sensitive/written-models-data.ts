@@ -59,7 +59,6 @@ mail.channel.partner partner_email=res.partner/write?partner_id@14-15
 mail.group alias_id=mail.alias/unlink~@15-19
 mail.group.message attachment_ids,author_id,body,email_from,subject=mail.message/write?mail_message_id@15-19
 mail.mail mail_message_id=mail.message/unlink~
-mail.message attachment_ids=ir.attachment/unlink~
 mail.resend.partner email,name=res.partner/write@14-18
 mail.template ref_ir_act_window=ir.actions.act_window/unlink~
 mailing.filter mailing_domain=ir.filters/create@16-19

@@ -157,7 +157,8 @@ test('a new record needs a link for some, and does not have others', () => {
 test('what is deleted with a record does not count before', () => {
   expect(findWrittenModels('account.payment', 'move_id')).toMatchObject([{ isOfDeleted: true }]);
   expect(findWrittenModels('lunch.supplier', 'send_by')).toMatchObject([{ isOfDeleted: false }]);
-  // A product is deleted with its last variant only.
+  // A product is deleted with its last variant only, and a message only with files of its own.
+  expect(list('mail.message', 'attachment_ids')).toEqual([]);
   expect(list('product.product', 'product_tmpl_id')).toEqual([]);
 });
 
