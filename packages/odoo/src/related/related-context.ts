@@ -1,6 +1,6 @@
 /**
- * Finds the members of a context through which a call changes records of sensitive models, names records of other models
- * on which its method then acts, or makes Odoo run a method. Independent of policies.
+ * Finds the members of a context through which a call changes records of sensitive models, names records of other
+ * models on which its method then acts, or makes Odoo run a method. Independent of policies.
  */
 
 import {
@@ -40,7 +40,7 @@ const MEMBERS_MAX = 1000;
 /** Maximum length of the name of a model, in bytes. No model has a longer name. */
 export const MODEL_LENGTH_MAX = 200;
 
-/** The members of the context that name records of other models than that of the call, or have an effect of their own. */
+/** The members of the context that name records of other models than that of the call, or have an effect themselves. */
 export function listContextNeeds(
   bytes: Uint8Array,
   context: JsonSpan,

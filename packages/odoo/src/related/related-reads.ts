@@ -125,7 +125,7 @@ export function bringsContext(method: string, call: Arguments): boolean {
   );
 }
 
-/** The members whose effects happen while records are read, as the output of `scripts/odoo-tables/read_odoo.py` tells. */
+/** Members whose effects happen while records are read, as the output of `scripts/odoo-tables/read_odoo.py` tells. */
 const EFFECTIVE_IN_READS = ['signup_valid'];
 
 /** What Odoo does besides reading because of the context of a call that reads, also of one within a specification. */

@@ -117,8 +117,8 @@ export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
 ];
 
 /**
- * What `CONTEXT_EFFECTS` has not. Odoo 14 to 19 reads the first two in ir_fields.py, and the others when a method creates
- * a record.
+ * What context-effects-data.ts has not. Odoo 14 to 19 reads the first two in ir_fields.py, and the others when a method
+ * creates a record.
  */
 export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
   {

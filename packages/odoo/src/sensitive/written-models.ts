@@ -34,7 +34,8 @@ const KARMA_OF_FORUM = [
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
  * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
- * email. Domains that are evaluated after a call of another method, and a path of fields of an order. Karma: users get the amount when they finish a course, answer a quiz or take part in a forum.
+ * email. Domains that are evaluated after a call of another method, and a path of fields of an order. Karma: users get
+ * the amount when they finish a course, answer a quiz or take part in a forum.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
