@@ -528,8 +528,8 @@ describe.skipIf(!hasCommand('python3'))(
         'label_id=library.label/unlink~',
         'label_id=library.team/unlink~',
       ]);
-      expect(deleted({ deleted: [{ ...any, models: ['res.*'], methods: ALL }] })).toEqual([
-        'librarian_id=res.users/write~',
+      expect(deleted({ deleted: [{ ...any, models: ['library.c*'], methods: ALL }] })).toEqual([
+        'contact_id=library.contact/write~',
       ]);
       const sources = [{ models: ['library.*'], fields: ['label_id', 'desk_id'] }];
       expect(deleted({ deleted: [any], sources })).toEqual(['home_ids=library.home/unlink~']);
