@@ -1330,6 +1330,112 @@ const REFUSED: readonly RefusedCalls[] = [
       ['write', 'account.journal', [[1], { bank_account_id: 1 }]],
     ],
   },
+  {
+    name: 'a supplier of lunches is deleted with a scheduled action that the call has linked to it',
+    policy: { models: { 'lunch.*': ['*'] } },
+    needs: 'lunch.supplier',
+    allowed: [['search_read', 'lunch.supplier', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['create', 'lunch.supplier', [{ partner_id: 3, cron_id: 1 }]],
+      ['write', 'lunch.supplier', [[1], { cron_id: 1 }]],
+      ['write', 'lunch.alert', [[1], { cron_id: 1 }]],
+    ],
+  },
+  {
+    name: 'an appointment is deleted with an activity, or archived with a leave, that the call has linked to it',
+    policy: { models: { 'mail.activity': ['*'], 'hr.leave': ['*'] } },
+    needs: 'hr.leave',
+    refused: async ({ version }) => [
+      ['write', 'hr.leave', [[1], { meeting_id: 1 }]],
+      ...(version === 16 ? [['write', 'mail.activity', [[1], { calendar_event_id: 1 }]] as const] : []),
+    ],
+  },
+  {
+    name: 'a payment or a line of a statement is deleted with an entry that the call has linked to it',
+    policy: { models: { 'account.payment': ['*'], 'account.bank.statement.line': ['*'] } },
+    needs: 'account.payment',
+    refused: [
+      ['create', 'account.payment', [{ amount: 1, move_id: 1 }]],
+      ['write', 'account.payment', [[1], { move_id: 1 }]],
+      ['write', 'account.bank.statement.line', [[1], { move_id: 1 }]],
+    ],
+  },
+  {
+    name: 'a project is deleted with an analytic account that the call has linked to it',
+    policy: { models: { 'project.*': ['*'] } },
+    needs: 'project.project',
+    allowed: [['create', 'project.project', [{ name: 'attack' }]]],
+    refused: async ({ version }) => {
+      const link = version < 18 ? 'analytic_account_id' : 'account_id';
+      return [['create', 'project.project', [{ name: 'attack', [link]: 1 }]]];
+    },
+  },
+  {
+    name: 'a course, a quiz or a forum gives users any karma',
+    policy: { models: { 'slide.*': ['*'], 'forum.*': ['*'] } },
+    needs: 'slide.channel',
+    allowed: [['search_read', 'slide.channel', [[], ['name', 'karma_gen_channel_finish']], { limit: 1 }]],
+    refused: [
+      ['create', 'slide.channel', [{ name: 'attack', karma_gen_channel_finish: 100_000 }]],
+      ['write', 'slide.slide', [[1], { quiz_first_attempt_reward: 100_000 }]],
+      ['write', 'forum.forum', [[1], { karma_gen_question_new: 100_000 }]],
+    ],
+  },
+  {
+    name: 'a domain that a rule or a team holds compares fields of any model',
+    versions: [16, 19],
+    policy: {
+      models: { 'loyalty.*': ['*'], 'crm.*': ['*'], 'event.*': ['*'], 'gamification.challenge': ['*'] },
+    },
+    needs: 'loyalty.rule',
+    allowed: [
+      ['search_read', 'loyalty.rule', [[], ['product_domain']], { limit: 1 }],
+      ['create', 'loyalty.program', [{ name: 'attack', program_type: 'promotion' }]],
+    ],
+    refused: async ({ odoo }) => {
+      const [program_id] = await odoo('loyalty.program', 'search', [[]], { limit: 1 });
+      const price = "[['seller_ids.price', '>', 5]]";
+      const login = "[['create_uid.login', '=like', 'a%']]";
+      return [
+        ['create', 'loyalty.rule', [{ program_id, product_domain: price }]],
+        ['create', 'loyalty.rule', [{ program_id }], { context: { default_product_domain: price } }],
+        ['write', 'loyalty.program', [[program_id], { rule_ids: [[0, 0, { product_domain: price }]] }]],
+        ['create', 'loyalty.reward', [{ program_id, discount_product_domain: price }]],
+        ['write', 'crm.team', [[1], { assignment_domain: login }]],
+        ['create', 'event.lead.rule', [{ name: 'attack', event_registration_filter: login }]],
+        ['create', 'gamification.challenge', [{ name: 'attack', user_domain: login }]],
+      ];
+    },
+  },
+  {
+    name: 'a denied birthday of employees as a text',
+    versions: [19, 19],
+    policy: { models: { 'hr.employee': ['read'] }, fields: { 'hr.employee': { deny: ['birthday'] } } },
+    needs: 'hr.version',
+    allowed: [['read', 'hr.employee', [[1], ['name']]]],
+    refused: [['read', 'hr.employee', [[1], ['birthday_public_display_string']]]],
+  },
+  {
+    name: 'members of the context change other records, or run a method',
+    policy: { models: { 'account.move': ['read', 'message_post'], 'res.partner': ['read', 'write'] } },
+    needs: 'account.move',
+    allowed: [['read', 'res.partner', [[3], ['name']]]],
+    refused: [
+      ['message_post', 'account.move', [[1]], { body: 'attack', context: { mark_invoice_as_sent: true } }],
+      ['message_post', 'account.move', [[1]], { body: 'attack', context: { from_alias: true } }],
+      ['read', 'res.partner', [[3], ['name']], { context: { signup_valid: true } }],
+      ['write', 'res.partner', [[3], {}], { context: { toggle_active: true, suggest_days: 9 } }],
+    ],
+  },
+  {
+    name: 'an invoice removes the reconciliation of another one',
+    policy: { models: { 'account.move': ['*'] } },
+    needs: 'account.move',
+    refused: [
+      ['js_remove_outstanding_partial', 'account.move', [[1], 1]],
+      ['js_assign_outstanding_line', 'account.move', [[1], 1]],
+    ],
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [

@@ -4,25 +4,42 @@
 Usage: credential_fields.py 14=PATH 15=PATH ... > packages/odoo/src/sensitive/credential-fields-data.ts
 
 Each PATH is a checkout, as for read_odoo.py. A field of texts or bytes is found by its name (`*_token`, `*_api_key`), if
-a view shows a field of this name as a password, if it is related to a field that is found, or if it declares to be
-computed from one. `credential_fields` of review.json has what is left out. With `--rows`, prints the versions, the groups and the reason too, for the review.
+a view shows a field of this name as a password, if it is related to a field that is found, if it declares to be
+computed from one, or if its method reads a system parameter of such a name. `credential_fields` of review.json has what
+is left out. With `--rows`, prints the versions, the groups and the reason too, for the review.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
+from data_flow import FunctionNode
 from field_sources import Shown, Sources
 from odoo_sources import SKIPPED_FOLDERS, find_checkouts, read_checkout
 
 REVIEW = Path(__file__).with_name("review.json")
 TYPES = {"Char", "Text", "Html", "Binary", "Json"}
 NAME = re.compile(r"token|secret|passw|passphrase|private_?key|(^|_)key$|(hash|sha)_?key|_salt$|_pass$|csid_json|webhook_uuid")
+
+
+# Maximum number of calls that are followed from the method that computes a field.
+DEPTH_MAX = 3
+
+
+class Read(NamedTuple):
+    """What a function reads."""
+
+    # Names of system parameters.
+    parameters: frozenset[str]
+    # Methods of its own records.
+    methods: frozenset[str]
 
 
 def main() -> None:
@@ -36,7 +53,7 @@ def main() -> None:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for version, path in checkouts.items():
         passwords = set(read_password_names(path))
-        for row, how in find_credentials(Sources(read_checkout(path, lambda *_: None)), passwords, review).items():
+        for row, how in find_credentials(Sources(read_checkout(path, trace_read)), passwords, review).items():
             found.setdefault(row, {})[version] = how
     if options.rows:
         for (model, field), versions in sorted(found.items()):
@@ -85,9 +102,32 @@ def find_computed(
             if model.types[field] not in TYPES or model.is_abstract or not isinstance(compute, str):
                 continue
             shown = [each for each in sources.list_depends(name, compute) if each is not None and each in found]
-            if shown and (name, field) not in found and not is_left_out(Shown(name, field), review):
-                computed[name, field] = f"computed from {shown[0].model} {shown[0].field}"
+            origins = [f"{each.model} {each.field}" for each in shown] or sorted(list_secrets(sources, name, compute))
+            if origins and (name, field) not in found and not is_left_out(Shown(name, field), review):
+                computed[name, field] = f"computed from {origins[0]}"
     return computed
+
+
+def list_secrets(sources: Sources, model: str, method: str, depth: int = 0) -> set[str]:
+    """The system parameters with the name of a credential that a method reads, or one that it calls."""
+    found: set[str] = set()
+    for definition in sources.methods_of(model, method):
+        found.update(name for name in definition.facts.parameters if NAME.search(name))
+        for called in definition.facts.methods if depth < DEPTH_MAX else ():
+            found |= list_secrets(sources, model, called, depth + 1)
+    return found
+
+
+def trace_read(node: FunctionNode, _parameters: list[str], _constants: dict[str, object]) -> Read:
+    calls = [child for child in ast.walk(node) if isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute)]
+    return Read(
+        frozenset(
+            str(call.args[0].value)
+            for call in calls
+            if call.func.attr == "get_param" and call.args and isinstance(call.args[0], ast.Constant)
+        ),
+        frozenset(call.func.attr for call in calls if isinstance(call.func.value, ast.Name)),
+    )
 
 
 def is_left_out(shown: Shown, review: list[dict]) -> bool:

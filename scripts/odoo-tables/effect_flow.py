@@ -26,6 +26,7 @@ MAILS = {
     "message_post_with_source", "message_mail_with_source", "message_notify", "_message_sms_with_template",
     "_message_sms_schedule_mass", "_send_sms",
 }  # fmt: skip
+EVALUATIONS = {"literal_eval", "safe_eval"}
 FOLLOWS = {"message_subscribe", "_message_subscribe"}
 SENDING = MAILS | FOLLOWS
 # Functions whose result is a dict or a list of values.
@@ -53,6 +54,8 @@ class EffectFacts:
     returned_keys: set[str] = field(default_factory=set)
     # All names that the function looks up.
     keys: set[str] = field(default_factory=set)
+    # Texts that are evaluated as a domain or another expression.
+    evaluated: set[tuple] = field(default_factory=set)
 
 
 def trace_effects(node: FunctionNode, parameters: list[str], constants: dict[str, object]) -> EffectFacts:
@@ -69,6 +72,8 @@ class _EffectTrace(_Trace):
     def find(self) -> EffectFacts:
         for node in self.nodes:
             self.found.keys.update(self._list_looked_up(node))
+            if isinstance(node, ast.Call) and _name_of(node.func) in EVALUATIONS and node.args:
+                self.found.evaluated |= self.value(node.args[0])
         self._walk(self.node.body, NOTHING)
         return self.found
 

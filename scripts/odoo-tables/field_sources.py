@@ -62,7 +62,7 @@ KINDS = {
 }  # fmt: skip
 # The kinds of fields that a field of a kind can show.
 SHOWN_KINDS = {
-    NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
+    NUMBER: {NUMBER}, TEXT: {TEXT, NUMBER, DATE}, RELATION: {RELATION}, DATE: {DATE}, CHOICE: {CHOICE, TEXT},
 }  # fmt: skip
 # Units and settings: many formulas use them, and none shows them.
 PLAIN_MODELS = {
@@ -79,6 +79,7 @@ FURTHER = """
 account.journal kanban_dashboard=account.bank.statement.line:amount,account.move.line:balance,account.move:amount_total
 account.journal kanban_dashboard=account.move:amount_residual,current_statement_balance
 account.journal kanban_dashboard_graph=account.bank.statement:balance_end_real
+any duration_tracking=mail.message:res_id,mail.tracking.value:old_value_integer
 base.document.layout account_number=res.partner.bank:acc_number
 blog.post website_absolute_url=blog.blog:seo_name website_url=blog.blog:seo_name
 chatbot.script.answer display_name=chatbot.script.step:message
@@ -531,6 +532,7 @@ class Table:
         of_mixins = {row for row in self.rows.keys() - self.views if row[1] != NAME and self.rows[row]}
         common = Counter(models[model][name] for model, name in of_mixins)
         mixed = {row for row, count in common.items() if count >= MODELS_OF_MIXIN}
+        mixed |= set(models.pop(ANY_MODEL, {}).values())
         if mixed:
             yield f"{ANY_MODEL} {' '.join(sorted(mixed))}"
         for model, rows in sorted(models.items()):

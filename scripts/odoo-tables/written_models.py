@@ -9,10 +9,16 @@ Each PATH is a checkout, as for read_odoo.py. A field is found if it has
 - `inverse`: what the method, and methods that it calls, change
 - a place in `create` or `write` of its model, or in a method that these call, that looks the field up in the values and
   changes other records then; also what is called on the records that the field leads to
+- a place where its text is evaluated, as that of a domain: it can name fields of any model
 - a place in `_track_template`, by which Odoo sends a template when the field changes
 
 A public method is found too, under its name with `()`, by what it changes itself. `called` of review.json says which of
 its targets need an entry.
+
+A field that links to one record or to many is found if these records are deleted or changed when the record is deleted,
+by `unlink`, by methods that Odoo calls before it (`api.ondelete`), or by methods that these call. For a link that is
+computed or related, the fields that it comes from are found. `deleted` of review.json says which targets need an entry.
+One2many fields are left out: their records are parts of the record, as are those that the database deletes.
 
 A field has the targets of the fields that it changes in turn, such as `manager_id` of a department those of `parent_id`
 of its employees. Targets are a model with `create`, `write` or `unlink`. Mail counts as `create` of `mail.mail`, and
@@ -24,6 +30,7 @@ each line is a model with rows:
 
 - `field,field=model/method`: fields with a target
 - `!` after the target: new records do not have it
+- `~` after the target: the record that the field names is deleted or changed with the record
 - `?field,...`: a new record has it only if one of these fields links it to the other record
 - `@14-16`: the versions, if these are not all
 
@@ -68,6 +75,14 @@ TELLING = {
 # How the value of a field is copied into the other record itself.
 DIRECT = ("related", "inverse")
 MAIL = ("mail.mail", "create")
+# What a text that is evaluated counts as: a stored condition.
+CONDITION = ("ir.filters", "create")
+TEXTS = {"Char", "Text"}
+# How the target of a link is changed when the record is deleted.
+DELETED = "unlink"
+LINKS = {"Many2one", "Many2many"}
+# How a text is used that is evaluated.
+EVALUATED = "evaluated"
 # The end of the name under which a method is listed among the fields.
 CALL = "()"
 REFUSED_DECORATORS = {"private", "property", "lazy_property", "cached_property", "setter"}
@@ -83,7 +98,7 @@ class Hit(NamedTuple):
     field: str
     # The field that links the record to the other one; empty: no field does.
     link: str
-    # `related`, `inverse`, `create`, `write` or `track`.
+    # `related`, `inverse`, `create`, `write`, `unlink`, `track` or `evaluated`.
     how: str
 
 
@@ -133,9 +148,72 @@ class Finder:
         for method in self.sources.methods_of(model, "_track_template"):
             for key in method.facts.returned_keys & fields.keys():
                 self._add(model, key, Hit(*MAIL, "", "", "track"))
+        self._find_deleted(model)
+        for method in {name for each in self.sources.ancestors[model] for name in self.sources.models[each].methods}:
+            self._find_evaluated(model, method)
         for method in self.list_public(model):
             for _, hit in self._follow(model, method, CALL):
                 self._add(model, method + CALL, hit)
+
+    def _find_evaluated(self, model: str, method: str) -> None:
+        """Finds fields whose texts a method evaluates."""
+        for definition in self.sources.methods_of(model, method):
+            for path in definition.facts.evaluated:
+                if path[0] == "self" and isinstance(path[-1], str):
+                    for place in self._walk(Place(model, "", True), path[1:-1]):
+                        self._add_evaluated(place.model, path[-1])
+                elif path[0].startswith("@") and len(path) > 1 and isinstance(path[-1], str):
+                    for place in self._walk(Place(path[0][1:], "", False), path[1:-1]):
+                        self._add_evaluated(place.model, path[-1])
+
+    def _add_evaluated(self, model: str, name: str) -> None:
+        known = self.sources.models.get(model)
+        if known and known.types.get(name) in TEXTS and _is_settable(known.fields[name]):
+            self._add(model, name, Hit(*CONDITION, "", "", EVALUATED))
+
+    def _find_deleted(self, model: str) -> None:
+        """Finds links to records that are deleted or changed with the record."""
+        for method in ("unlink", *self._list_before_unlink(model)):
+            for _, hit in self._follow(model, method, DELETED):
+                # Records of a one2many field are parts of the record. What the linked records delete in turn is theirs.
+                is_link = self.sources.models[model].types.get(hit.link) in LINKS
+                if is_link and hit.model == self.sources.find_relation(model, hit.link):
+                    for link in self._list_settable(model, hit.link):
+                        self._add(model, link, hit)
+
+    def _list_before_unlink(self, model: str) -> list[str]:
+        """The methods that Odoo calls before it deletes records."""
+        found = {
+            method.name
+            for ancestor in self.sources.ancestors[model]
+            for methods in self.sources.models[ancestor].methods.values()
+            for method in methods
+            if "ondelete" in method.decorators
+        }
+        return sorted(found)
+
+    def _list_settable(self, model: str, link: str) -> set[str]:
+        """The links that a call can set: the field itself, or those that it is computed from or related to."""
+        fields, types = self.sources.models[model].fields, self.sources.models[model].types
+        return {name for name in self._list_origins(model, link) if types[name] in LINKS and _is_settable(fields[name])}
+
+    def _list_origins(self, model: str, link: str) -> set[str]:
+        """A field, and those of its model that it is computed from or related to, over any number of steps."""
+        found: set[str] = set()
+        pending = [link]
+        fields = self.sources.models[model].fields
+        while pending:
+            name = pending.pop()
+            if name in found or name not in fields:
+                continue
+            found.add(name)
+            related, compute = fields[name].get("related"), fields[name].get("compute")
+            if related:
+                pending.append(related[0] if isinstance(related, (list, tuple)) else str(related).split(".")[0])
+            elif isinstance(compute, str):
+                for method in self.sources.methods_of(model, compute):
+                    pending += [path.split(".")[0] for path in method.depends]
+        return found
 
     def list_public(self, model: str) -> list[str]:
         """The methods that a call can name, besides those of the ORM."""
@@ -238,8 +316,8 @@ class Finder:
                     return
                 place = place._replace(is_own=place.is_own and step.method not in CREATES)
                 continue
-            comodel = known.fields.get(step, {}).get("comodel_name")
-            if not isinstance(comodel, str):
+            comodel = self.sources.find_relation(place.model, step)
+            if comodel is None:
                 return
             place = Place(comodel, place.link or (step if place.is_own else ""), False)
         yield place
@@ -264,8 +342,9 @@ class Finder:
 
     def _pass_on(self, hit: Hit, hits: dict[tuple[str, str], set[Hit]], is_own: bool) -> Iterator[Hit]:
         for further in hits.get((hit.model, hit.field), ()) if hit.field else ():
-            # Messages to followers of a module's own records do not count.
-            if hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER):
+            # Messages to followers of a module's own records do not count, nor do links and texts that a field sets.
+            is_followed = hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER)
+            if is_followed and not {DELETED, EVALUATED} & {hit.how, further.how}:
                 yield further._replace(
                     link=further.link if is_own else hit.link,
                     how=further.how if is_own or hit.how in DIRECT else hit.how,
@@ -278,24 +357,14 @@ class Finder:
         """
         if not link or all(known.kind == "transient" for known in self.sources.models[model].classes):
             return None
-        found: set[str] = set()
-        pending = [link]
+        found = self._list_origins(model, link)
         fields = self.sources.models[model].fields
-        while pending:
-            name = pending.pop()
-            if name in found or name not in fields:
-                continue
-            found.add(name)
-            keywords = fields[name]
-            if keywords.get("default"):
-                return None
-            related, compute = keywords.get("related"), keywords.get("compute")
-            if related:
-                pending.append(related[0] if isinstance(related, (list, tuple)) else str(related).split(".")[0])
-            elif isinstance(compute, str):
-                for method in self.sources.methods_of(model, compute):
-                    pending += [path.split(".")[0] for path in method.depends]
-        return found
+        return None if any(fields[name].get("default") for name in found) else found
+
+
+def _is_settable(keywords: dict) -> bool:
+    is_derived = keywords.get("compute") or keywords.get("related")
+    return not is_derived or bool(keywords.get("store") or keywords.get("inverse")) or keywords.get("readonly") is False
 
 
 @dataclass
@@ -306,6 +375,8 @@ class Review:
     needed: list[dict]
     # Targets of methods that need an entry.
     called: list[dict]
+    # Targets of links that need an entry.
+    deleted: list[dict]
     # Fields that need no entry: patterns of models, with fields and targets unless all count.
     sources: list[dict]
     # Fields by which a new record gets a link, by model and link, besides those that the link is computed from.
@@ -319,6 +390,7 @@ class Review:
         return Review(
             rows["needed"],
             rows["called"],
+            rows["deleted"],
             rows["sources"],
             {(row["model"], row["link"]): row["by"] for row in rows["links"]},
             {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
@@ -326,7 +398,7 @@ class Review:
 
     def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
         """The target that needs an entry in a policy; None: no target does."""
-        rows = self.called if name.endswith(CALL) else self.needed
+        rows = self.called if name.endswith(CALL) else self.deleted if hit.how == DELETED else self.needed
         row = next((row for row in rows if _is_needed(row, hit)), None)
         if row is None:
             return None
@@ -342,7 +414,7 @@ class Review:
 
 def _is_needed(row: dict, hit: Hit) -> bool:
     return (
-        hit.model in row["models"]
+        any(fnmatchcase(hit.model, pattern) for pattern in row["models"])
         and hit.method in row["methods"]
         and (not row.get("direct") or hit.how in DIRECT)
         and ("fields" not in row or hit.field in row["fields"])
@@ -394,7 +466,8 @@ class Table:
                         continue
                     rows = self.left_out if needed is None else self.rows
                     row = rows.setdefault((model, name), {}).setdefault(needed or (hit.model, hit.method), Row())
-                    links = None if name.endswith(CALL) else finder.list_links(model, hit.link)
+                    is_linked = not name.endswith(CALL) and hit.how != DELETED
+                    links = finder.list_links(model, hit.link) if is_linked else None
                     further = self.review.links.get((model, hit.link), ())
                     row.add(version, hit, None if links is None else links.union(further))
 
@@ -410,11 +483,11 @@ class Table:
     def _render_row(self, model: str, method: str, row: Row) -> str:
         links = f"?{','.join(sorted(row.links))}" if row.links else ""
         # Odoo does not run `write` for a new record.
-        is_written = "!" if row.hows == {"write"} else ""
+        mark = "!" if row.hows == {"write"} else "~" if row.hows == {DELETED} else ""
         first, last = min(row.versions), max(row.versions)
         is_all = (first, last) == (min(self.versions), max(self.versions))
         versions = "" if is_all else f"@{first}" if first == last else f"@{first}-{last}"
-        return f"{model}/{method}{is_written}{links}{versions}"
+        return f"{model}/{method}{mark}{links}{versions}"
 
     def list_left_out(self) -> list[str]:
         """The targets that no field in the output has, except targets that the review allows."""

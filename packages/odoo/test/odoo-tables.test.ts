@@ -38,7 +38,9 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.desk.removal',
       'library.guest',
       'library.home',
+      'library.label',
       'library.lending',
+      'library.loan',
       'library.log',
       'library.member',
       'library.named',
@@ -56,7 +58,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.volume',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(24);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(26);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -186,7 +188,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
     ]);
   });
 
-  test('and texts that declare to be computed from them', () => {
+  test('and texts that are computed from them, or from a system parameter of such a name', () => {
     const root = makeFolder();
     const base = join(root, 'odoo', 'addons', 'base');
     mkdirSync(base, { recursive: true });
@@ -199,6 +201,18 @@ class Door(models.Model):
     name = fields.Char(compute="_compute_name")
     open_url = fields.Char(compute="_compute_open")
     is_open = fields.Boolean(compute="_compute_open")
+    map_url = fields.Char(compute="_compute_map_url")
+    home_url = fields.Char(compute="_compute_home_url")
+
+    def _compute_map_url(self):
+        for door in self:
+            door.map_url = door._sign("/map")
+
+    def _sign(self, address):
+        return address + self.env["ir.config_parameter"].sudo().get_param("maps.api_key")
+
+    def _compute_home_url(self):
+        self.home_url = self.env["ir.config_parameter"].get_param("web.base.url")
 
     @api.depends("open_key")
     def _compute_open(self):
@@ -215,7 +229,9 @@ class Door(models.Model):
     const review = join(root, 'review.json');
     writeFileSync(review, '{"credential_fields": []}');
     const args = ['-B', `${folder}credential_fields.py`, '--review', review, `18=${root}`];
-    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain('`\ndoor open_key open_url\n`');
+    expect(execFileSync('python3', args, { encoding: 'utf8' })).toContain(
+      '`\ndoor map_url open_key open_url\n`',
+    );
   });
 
   describe('the methods that `*` of a policy stands for', () => {
@@ -327,6 +343,8 @@ describe.skipIf(!hasCommand('python3'))('the table of computed fields (skipped w
       'kept_all=*',
       'kept_none',
       'label=code',
+      // A date as text.
+      'opening_day=opened',
       // Without the sum over many records.
       'total=price',
     ]);
@@ -421,7 +439,7 @@ describe.skipIf(!hasCommand('python3'))(
       review: object = {},
     ): Record<'rows' | 'leftOut' | 'heirs', string[]> {
       const file = join(makeFolder(), 'review.json');
-      const targets = { needed, called: [], sources: [], links: [], harmless: [], ...review };
+      const targets = { needed, called: [], deleted: [], sources: [], links: [], harmless: [], ...review };
       writeFileSync(file, JSON.stringify({ targets }));
       const args = ['-B', `${folder}written_models.py`, '--review', file, `18=${folder}fixture`];
       const printed = execFileSync('python3', args, { encoding: 'utf8' });
@@ -458,6 +476,11 @@ describe.skipIf(!hasCommand('python3'))(
       expect(ofModel(rows, 'library.reader')).toEqual(['street=library.contact/write?contact_id']);
     });
 
+    test('has texts that are evaluated, as those of a domain', () => {
+      const filters: Row = { models: ['ir.filters'], methods: ['create'] };
+      expect(list([filters]).rows).toEqual(['library.label condition=ir.filters/create']);
+    });
+
     test('passes on what the field of another model does', () => {
       expect(ofModel(list([TARGETS]).rows, 'library.team')).toEqual(['leader_id=res.groups/write!']);
     });
@@ -492,6 +515,24 @@ describe.skipIf(!hasCommand('python3'))(
       expect(ofModel(list([], { ...called, sources }).rows, 'library.stamp')).toEqual([
         'print_card()=library.card/write',
       ]);
+    });
+
+    test('has links to records that are deleted or changed with the record', () => {
+      const deleted = (review: object) => ofModel(list([], review).rows, 'library.loan');
+      const any: Row = { models: ['*'], methods: ['unlink'] };
+      expect(deleted({ deleted: [any] })).toEqual([
+        // A call cannot set a computed or related link, but the fields that it comes from.
+        'desk_id=library.log/unlink~',
+        // Deleted by a method that Odoo calls before.
+        'home_ids=library.home/unlink~',
+        'label_id=library.label/unlink~',
+        'label_id=library.team/unlink~',
+      ]);
+      expect(deleted({ deleted: [{ ...any, models: ['library.c*'], methods: ALL }] })).toEqual([
+        'contact_id=library.contact/write~',
+      ]);
+      const sources = [{ models: ['library.*'], fields: ['label_id', 'desk_id'] }];
+      expect(deleted({ deleted: [any], sources })).toEqual(['home_ids=library.home/unlink~']);
     });
 
     test('lists the targets that are left out, and models that have what another one has', () => {
@@ -570,6 +611,75 @@ test.skipIf(!hasCommand('python3'))(
         versions: '17 18',
       })),
     );
+  },
+);
+
+test.skipIf(!hasCommand('python3'))(
+  'has members of a context without which Odoo does not change records or run a method (skipped without python3)',
+  () => {
+    const root = makeFolder();
+    const base = join(root, 'odoo', 'addons', 'base');
+    mkdirSync(base, { recursive: true });
+    writeFileSync(join(base, '__manifest__.py'), '{"license": "LGPL-3"}');
+    writeFileSync(
+      join(base, 'models.py'),
+      `
+class Book(models.Model):
+    _name = "book"
+
+    name = fields.Char()
+    card_id = fields.Many2one("card")
+
+    def create(self, values):
+        book = super().create(values)
+        if self.env.context.get("lend_now"):
+            book.lend()
+        if self.env.context.get("fresh"):
+            book.write({"name": "fresh"})
+        if not self.env.context.get("no_card") and values.get("name"):
+            self.env["card"].create({"name": "new"})
+        return book
+
+    def lend(self):
+        self.card_id.write({"name": "lent"})
+
+    def show(self):
+        return self.name
+
+    def message_post(self, **kwargs):
+        if self.env.context.get("mark_read"):
+            self.name = "read"
+        if self.env.context.get("just_show"):
+            self.show()
+
+    def unlink(self):
+        cards = self.card_id if self.env.context.get("with_cards") else False
+        if not self.env.context.get("with_log"):
+            return super().unlink()
+        self.env["card"].search([]).unlink()
+
+    def _compute_name(self):
+        if self.env.context.get("renamed"):
+            self.card_id.name = "a"
+
+
+class Card(models.Model):
+    _name = "card"
+
+    name = fields.Char()
+`,
+    );
+    const list = (...review: object[]) => {
+      const file = join(root, 'review.json');
+      writeFileSync(file, JSON.stringify({ context_effects: review }));
+      const args = ['-B', `${folder}context_effects.py`, '--review', file, `18=${root}`];
+      const printed = execFileSync('python3', args, { encoding: 'utf8' });
+      return printed.split('`')[1]?.trim().split('\n');
+    };
+    expect(list()).toEqual(['lend_now book/lend', 'mark_read book/write', 'with_log card/unlink']);
+    expect(list({ members: ['lend_*'], targets: ['book/*'] }, { members: ['with_log'] })).toEqual([
+      'mark_read book/write',
+    ]);
   },
 );
 

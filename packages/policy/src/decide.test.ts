@@ -30,6 +30,7 @@ const REQUEST: PolicyRequest = {
   isReadOnly: true,
   sensitivity: null,
   findRelatedRead: () => null,
+  listReadEffects: () => [],
   findRelatedWrites: () => NO_RELATED_WRITES,
   listEquivalents: () => [],
   listFieldUses: () => NO_FIELD_USES,
@@ -220,6 +221,17 @@ test('sets only a missing company list and a limit that is missing or too high',
   expect(findSets(ask(6, [1]))).toEqual({ limit: 5 });
   expect(findSets(ask(5, [1]))).toEqual({});
   expect(findSets({ readContext: () => named([1]) })).toEqual({});
+});
+
+test('denies a read that writes because of its context, unless the policy allows the method', () => {
+  const request = {
+    ...REQUEST,
+    listReadEffects: () => [{ member: 'signup_valid', model: 'res.partner', method: 'signup_prepare' }],
+  };
+  const decideFor = (models: Policy['models']) => check({ models }, request);
+  expect(decideFor({ 'res.partner': ['read'] })).toMatchObject({ allowed: false });
+  expect(decideFor({ '*': ['*'] })).toMatchObject({ allowed: false, rule: 'sensitive_methods' });
+  expect(decideFor({ 'res.partner': ['read', 'signup_prepare'] })).toMatchObject({ allowed: true });
 });
 
 test('scans the arguments last, and only if the policy depends on them', () => {

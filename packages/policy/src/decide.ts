@@ -10,6 +10,7 @@ import {
   NOTHING_LEARNT,
   type RelatedMethod,
   type RelatedRead,
+  type RelatedWrite,
   type RelatedWrites,
   UNDETERMINED,
 } from '@erp-proxy/odoo/related';
@@ -43,6 +44,8 @@ export interface PolicyRequest {
   // known.
   /** The first read of records of other models that is not allowed. */
   findRelatedRead(mayRead: CompiledPolicy['mayFollow']): RelatedRead | null;
+  /** What else Odoo does because of the context, if the method only reads. */
+  listReadEffects(): readonly RelatedWrite[];
   /** The first change of a related record that `allows` does not allow. */
   findRelatedWrites(
     allows: (model: string, method: RelatedMethod) => boolean,
@@ -265,10 +268,20 @@ function decideMethod(compiled: CompiledPolicy, request: PolicyRequest): Decisio
   const readsAll = models.some(({ pattern, methods }) => pattern === '*' && methods.has(method));
   const read = readsAll ? null : request.findRelatedRead(mayFollow);
   if (read !== null) return deny('models', describeRelatedRead(read, method));
-  if (isReadOnly) return allow(rule.name);
+  if (isReadOnly) return decideReadEffects(compiled, request) ?? allow(rule.name);
   const related = decideRelatedWrites(compiled, request, NOTHING_LEARNT);
   if (!related.allowed) return related;
   return { ...allow(rule.name), ...(related.lacking.size > 0 && { lacksTypes: true }) };
+}
+
+/** A read can write because of its context. `read_only` has a stricter rule, for every member. */
+function decideReadEffects(
+  { policy, models }: CompiledPolicy,
+  request: PolicyRequest,
+): DeniedDecision | null {
+  if (policy.read_only === true) return null;
+  const found = request.listReadEffects().find((each) => !allowsMethod(models, each.model, each.method));
+  return found === undefined ? null : denyRelated(models, found);
 }
 
 /**

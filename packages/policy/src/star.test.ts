@@ -26,6 +26,7 @@ function check(policy: Partial<Policy>, model: string, method: string): Decision
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
     findRelatedRead: () => null,
+    listReadEffects: () => [],
     findRelatedWrites: () => NO_RELATED_WRITES,
     listEquivalents: () => [],
     listFieldUses: () => NO_FIELD_USES,

@@ -1,6 +1,6 @@
 /** Records of other models that a call reads, changes or removes. */
-export { ANY_MODEL, type RelatedMethod, UNDETERMINED } from './related-findings.ts';
-export { bringsContext, findRelatedRead, type RelatedRead } from './related-reads.ts';
+export { ANY_MODEL, type RelatedMethod, type RelatedWrite, UNDETERMINED } from './related-findings.ts';
+export { bringsContext, findRelatedRead, listReadEffects, type RelatedRead } from './related-reads.ts';
 export {
   findRelatedWrites,
   NO_RELATED_WRITES,

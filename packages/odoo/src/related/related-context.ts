@@ -1,6 +1,6 @@
 /**
- * Finds the members of a context through which a call changes records of sensitive models, or names records of other
- * models on which its method then acts. Independent of policies.
+ * Finds the members of a context through which a call changes records of sensitive models, names records of other
+ * models on which its method then acts, or makes Odoo run a method. Independent of policies.
  */
 
 import {
@@ -16,18 +16,19 @@ import {
   someMember,
 } from '@erp-proxy/json';
 import { isWriteMethod } from '../methods.ts';
+import { findContextEffects } from '../sensitive/context-effects.ts';
 import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
 import { readTableLines } from '../table-lines.ts';
 import { CONTEXT_RECORDS } from './context-records-data.ts';
 import { ANY_MODEL, UNDETERMINED } from './related-findings.ts';
 
-/** A member of a context that names records. */
-export interface ContextRecords {
+/** A member of a context that names records, or makes Odoo change records or run a method. */
+export interface ContextNeed {
   member: string;
   /** The model of the records; null: not known. */
   model: string | null;
-  /** Active records are those of a form, which needs no more than a link to them. */
-  method: 'read' | 'write';
+  /** `read`: active records are those of a form, which needs no more than a link to them. */
+  method: string;
 }
 
 /** The member of the context that names the model of the active records. */
@@ -39,23 +40,29 @@ const MEMBERS_MAX = 1000;
 /** Maximum length of the name of a model, in bytes. No model has a longer name. */
 export const MODEL_LENGTH_MAX = 200;
 
-/** The members of the context that name records of other models than that of the call. */
-export function listContextRecords(
+/** The members of the context that name records of other models than that of the call, or have an effect themselves. */
+export function listContextNeeds(
   bytes: Uint8Array,
   context: JsonSpan,
   model: string,
-): ContextRecords[] | typeof UNDETERMINED {
+): ContextNeed[] | typeof UNDETERMINED {
   if (context.kind !== 'object') return [];
   const members = readMembers(bytes, context, MEMBERS_MAX);
   if (members.length === MEMBERS_MAX) return UNDETERMINED;
   const given = members.filter(({ value }) => !isEmpty(bytes, value));
   const active = given.find(({ name }) => ACTIVE.includes(name));
-  const found: ContextRecords[] = given.flatMap(({ name: member }) =>
-    findModels(member).map((each) => ({ member, model: each, method: 'write' as const })),
+  const records: ContextNeed[] = given.flatMap(({ name: member }) =>
+    findModels(member).map((each) => ({ member, model: each, method: 'write' })),
   );
   const models = active === undefined ? [] : listActiveModels(bytes, given, model);
-  for (const each of models) found.push({ member: active!.name, model: each, method: 'read' });
-  return found.filter((each) => each.model !== model);
+  for (const each of models) records.push({ member: active!.name, model: each, method: 'read' });
+  const effects = given.flatMap(({ name: member }) => {
+    // What happens to the records that the member names is covered by the need to write them.
+    const named = findModels(member);
+    const others = findContextEffects(member).filter((each) => !named.includes(each.model));
+    return others.map((each) => ({ member, model: each.model, method: each.method }));
+  });
+  return [...records.filter((each) => each.model !== model), ...effects];
 }
 
 /** The models of the active records on which methods of the model act; null stands for a model that is not known. */

@@ -10,15 +10,10 @@ export interface RelatedWrite {
 
 export type WriteMethod = 'create' | 'write' | 'unlink';
 /**
- * `read` stands for any method that shows records: a link names a record, and does not change it. `action_confirm` is a
- * method of business logic that a member of the context makes Odoo run.
+ * `create`, `write`, `unlink`, a method of business logic that a member of the context makes Odoo run, or `read`, which
+ * stands for any method that shows records: a link names a record, and does not change it.
  */
-export type RelatedMethod =
-  | WriteMethod
-  | 'read'
-  | 'action_confirm'
-  | 'action_quotation_sent'
-  | 'print_quotation';
+export type RelatedMethod = string;
 
 /** A member whose commands change something that cannot be determined. */
 export interface UnknownMember {

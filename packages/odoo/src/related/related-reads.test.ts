@@ -4,7 +4,7 @@ import { countReads } from '../../../json/test/counted-bytes.ts';
 import { readArguments } from '../../test/read-arguments.ts';
 import { findFieldMethod } from '../fields/field-methods.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS } from './related-arguments.ts';
-import { bringsContext, findRelatedRead } from './related-reads.ts';
+import { bringsContext, findRelatedRead, listReadEffects } from './related-reads.ts';
 
 /** `mayRead` null: all models may be read. */
 function find(
@@ -269,4 +269,17 @@ test.each<[string, string]>([
   expect(reads()).toBeGreaterThan(0);
   // Two passes, each of which skips a list of names before it reads the list.
   expect(reads()).toBeLessThan(2 * 3 * params.length);
+});
+
+test.each([
+  ['read', '[[3], ["name"]]', '{"context": {"signup_valid": true}}', 1],
+  ['read', '[[3], ["name"]]', '{"context": {"signup_\\u0076alid": true}}', 1],
+  ['web_read', '[[3], {"a_id": {"fields": {"name": {}}, "context": {"signup_valid": 1}}}]', '{}', 1],
+  ['read', '[[3], ["name"]]', '{"context": {"signup_valid": false, "bom_id": 1}}', 0],
+  ['read', '[[3], ["signup_valid"]]', '{}', 0],
+])('finds what a read does because of its context: %s %s %s', (method, params, keyword, count) => {
+  const found = listReadEffects(method, readArguments(params, keyword));
+  expect(found.map(({ model, method: needed }) => `${model}/${needed}`)).toEqual(
+    Array.from({ length: count }, () => 'res.partner/signup_prepare'),
+  );
 });

@@ -18,9 +18,11 @@ import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { CONTEXT_FIELDS } from '../fields/field-context.ts';
 import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
+import { findContextEffects } from '../sensitive/context-effects.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
 import { findNamedView, VIEWS } from './named-views.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS, type RelatedForm } from './related-arguments.ts';
+import type { RelatedWrite } from './related-findings.ts';
 
 /** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
@@ -120,6 +122,16 @@ export function bringsContext(method: string, call: Arguments): boolean {
       form !== 'paths' &&
       form !== 'columns' &&
       someMember(bytes, value, ['context'], (at) => !isEmpty(bytes, at)),
+  );
+}
+
+/** Members whose effects happen while records are read, as the output of `scripts/odoo-tables/read_odoo.py` tells. */
+const EFFECTIVE_IN_READS = ['signup_valid'];
+
+/** What Odoo does besides reading because of the context of a call that reads, also of one within a specification. */
+export function listReadEffects(method: string, call: Arguments): RelatedWrite[] {
+  return EFFECTIVE_IN_READS.filter((member) => bringsMember([member], method, call)).flatMap((member) =>
+    findContextEffects(member).map((effect) => ({ member, ...effect })),
   );
 }
 

@@ -28,7 +28,7 @@ import { ATTACHMENT_ARGUMENT, ATTACHMENTS, listAttachmentArguments } from './att
 import { findInColumns } from './load-columns.ts';
 import { COMODEL, FILE_FIELD, findNamedRecord, NAMING_FIELDS, type NamedRecord } from './named-records.ts';
 import { listRelatedArguments } from './related-arguments.ts';
-import { ACTIVE_MODEL, listContextRecords, listContextWrites, MODEL_LENGTH_MAX } from './related-context.ts';
+import { ACTIVE_MODEL, listContextNeeds, listContextWrites, MODEL_LENGTH_MAX } from './related-context.ts';
 import {
   ALL,
   type Allows,
@@ -258,7 +258,7 @@ class Search implements CommandVisitor<FoundField> {
     );
     if (row !== undefined && this.#findings.deny({ member: row.name, model: row.model, method: row.method }))
       return true;
-    if (this.#findContextRecords(context)) return true;
+    if (this.#findContextNeeds(context)) return true;
     // Defaults are read from the active records.
     if (takesDefaults(this.#method)) {
       someMember(this.#bytes, context, [ACTIVE_MODEL], (at) => {
@@ -271,9 +271,9 @@ class Search implements CommandVisitor<FoundField> {
     return this.#findIn(context, null, 'context');
   }
 
-  /** Checks the members of the context that name records on which the method acts. */
-  #findContextRecords(context: JsonSpan): boolean {
-    const found = listContextRecords(this.#bytes, context, this.#model);
+  /** Checks the members of the context that name records on which the method acts, or have an effect of their own. */
+  #findContextNeeds(context: JsonSpan): boolean {
+    const found = listContextNeeds(this.#bytes, context, this.#model);
     if (found === UNDETERMINED) return this.#findings.stop(UNDETERMINED);
     for (const { member, model, method } of found) {
       if (model === null) this.#findings.stopAtRecord(member, { names: 'id', by: ACTIVE_MODEL });

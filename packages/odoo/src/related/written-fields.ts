@@ -134,7 +134,10 @@ export class WrittenFields {
   checkWritten(name: string, owner: string, { isNew, isOwn, isDefault = false }: WrittenRecord): void {
     const field = isDefault ? name.slice(DEFAULT.length) : name;
     for (const row of findWrittenModels(owner, field)) {
-      const isEffective = !(isNew && row.isOfExisting) && !(isOwn && this.#isUnlinked(row));
+      const isEffective =
+        !(isNew && row.isOfExisting) &&
+        !(isOwn && this.#isUnlinked(row)) &&
+        (!row.isOfDeleted || this.#findings.allows(owner, 'unlink'));
       if (isEffective && !this.#findings.allows(row.model, row.method))
         this.#findings.deny({ member: name, model: row.model, method: row.method });
     }

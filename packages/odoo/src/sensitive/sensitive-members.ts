@@ -26,7 +26,7 @@ export interface SensitiveMember {
 export interface SensitiveContextMember {
   name: string;
   model: string;
-  method: 'create' | 'read' | 'write' | 'action_confirm' | 'action_quotation_sent' | 'print_quotation';
+  method: string;
   /** The beginning of the names of the methods to which the row applies; absent: all methods. */
   methods?: string;
   /** The row does not apply to methods of the ORM, which create records of their own model. */
@@ -116,7 +116,10 @@ export const SENSITIVE_ARGUMENTS: readonly SensitiveArgument[] = [
   },
 ];
 
-/** Odoo 14 to 19 reads the first two in ir_fields.py, and the others when a method creates a record. */
+/**
+ * What context-effects-data.ts has not. Odoo 14 to 19 reads the first two in ir_fields.py, and the others when a method
+ * creates a record.
+ */
 export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
   {
     name: 'name_create_enabled_fields',
@@ -143,18 +146,6 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     why: 'a server or scheduled action that the call creates, on whatever model, runs it',
   },
   {
-    name: 'mail_post_autofollow',
-    model: 'mail.followers',
-    method: 'write',
-    why: 'the partners of a message that the call posts, on whatever model, follow the record and get its messages',
-  },
-  ...['create_for_employee_mapping', 'create_for_task_id'].map((name) => ({
-    name,
-    model: 'sale.order',
-    method: 'action_confirm' as const,
-    why: 'confirms the order that the call creates (19)',
-  })),
-  {
     name: 'form_view_ref',
     of: 'sale.order.line',
     model: 'sale.order',
@@ -174,10 +165,18 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     why: 'a message of the call marks the order as sent, as that method does',
   },
   {
-    name: 'update_delivery_shipping_partner',
-    model: 'stock.picking',
-    method: 'write',
-    why: 'a new address of an order changes its deliveries (18, 19)',
+    name: 'import_file',
+    of: 'account.account',
+    model: 'account.move',
+    method: 'action_post',
+    why: 'in calls of `account.account`: `load` posts the opening entry (16)',
+  },
+  {
+    name: 'import_file',
+    of: 'stock.quant',
+    model: 'stock.lot',
+    method: 'create',
+    why: 'in calls of `stock.quant`: a new quantity creates its lot (18, 19)',
   },
   {
     name: 'create_from_website',

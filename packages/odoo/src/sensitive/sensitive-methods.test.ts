@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { listContextEffects } from './context-effects.ts';
 import { listCredentialFields } from './credential-fields.ts';
 import { findMember } from './member-names.ts';
 import { SENSITIVE_ARGUMENTS, SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from './sensitive-members.ts';
@@ -352,6 +353,9 @@ test('the page lists every rule, model, method and member', () => {
     for (const name of [model, ...fields]) expect(page).toContain(`\`${name}\``);
   for (const { names, model } of SENSITIVE_ARGUMENTS)
     for (const name of [...names, model]) expect(page).toContain(`\`${name}\``);
+  for (const [member, effects] of listContextEffects())
+    for (const { model, method } of effects)
+      expect(page).toMatch(new RegExp(`\\| \`${member}\` \\|.*\`${method}\` of \`${model}\``));
   for (const { name, methods = '', model } of SENSITIVE_CONTEXT)
     expect(page).toContain(`| \`${name}\` | \`${methods}*\` | \`${model}\` |`);
 });

@@ -1,4 +1,5 @@
 /** Renders docs/sensitive-methods.md, which tells operators what a policy must name. */
+import { type ContextEffect, listContextEffects } from './context-effects.ts';
 import { listCredentialFields } from './credential-fields.ts';
 import {
   SENSITIVE_ARGUMENTS,
@@ -123,6 +124,13 @@ above, the policy must name both without \`*\`. Null, false and \`""\` count as 
 |---|---|---|---|---|
 ${SENSITIVE_CONTEXT.map(renderContextMember).join('\n')}
 
+Without the following members, Odoo does not make certain changes. A call with one of them needs a policy that allows
+these methods. A script has found them in the sources of Odoo Community 14 to 19.
+
+| member | needs |
+|---|---|
+${[...listContextEffects()].map(renderContextEffect).join('\n')}
+
 ## Arguments
 
 With these named arguments, a method writes in the name of somebody else, to another record, or assigns an activity. A
@@ -141,7 +149,7 @@ function renderWritten(): string[] {
     [...rows].flatMap(([name, written]) =>
       written.map((row) => ({
         name,
-        line: `| ${describeTarget(row)} | \`${model}\` | ${isPartlyFree(row) ? 'linked' : 'any'} |`,
+        line: `| ${describeTarget(row)} | \`${model}\` | ${describeRecords(row)} |`,
       })),
     ),
   );
@@ -163,12 +171,17 @@ function describeTarget({ model, method }: WrittenModel): string {
   return `\`${method}\` of \`${model}\``;
 }
 
-function isPartlyFree({ linkedBy, isOfExisting }: WrittenModel): boolean {
-  return linkedBy !== null || isOfExisting;
+function describeRecords({ linkedBy, isOfExisting, isOfDeleted }: WrittenModel): string {
+  if (isOfDeleted) return 'deleted';
+  return linkedBy !== null || isOfExisting ? 'linked' : 'any';
 }
 
 function renderArgument({ names, methods, model, method, why }: SensitiveArgument): string {
   return `| ${listNames(names)} | \`${methods}*\` | \`${method}\` of \`${model}\` | ${why} |`;
+}
+
+function renderContextEffect([member, effects]: [string, readonly ContextEffect[]]): string {
+  return `| \`${member}\` | ${effects.map(({ model, method }) => `\`${method}\` of \`${model}\``).join(', ')} |`;
 }
 
 function renderContextMember({ name, methods = '', model, method, why }: SensitiveContextMember): string {

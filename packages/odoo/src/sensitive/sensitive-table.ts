@@ -508,6 +508,13 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     versions: 'Enterprise 14 to 16',
   },
   {
+    rule: 'related',
+    models: ['ir.filters'],
+    methods: 'writes',
+    why: 'conditions on fields of any model; a field that holds such a condition needs `create`',
+    versions: '14 to 19',
+  },
+  {
     rule: 'code',
     models: ['mailing.mailing*', 'marketing.*', 'card.template', 'card.campaign'],
     methods: 'writes',

@@ -51,8 +51,32 @@ describe('fields have the models that they change', () => {
     ['mail.activity', ['user_id'], ['mail.followers/write']],
     ['slide.slide', ['active', 'is_published', 'website_published'], ['mail.mail/create']],
     ['event.event', ['organizer_id'], ['mail.followers/write']],
-    // These records are deleted with the one that names them.
+    ['slide.channel', ['karma_gen_channel_finish'], ['res.users/write']],
+    ['slide.slide', ['quiz_first_attempt_reward', 'quiz_fourth_attempt_reward'], ['res.users/write']],
+    ['forum.forum', ['karma_gen_answer_accepted'], ['res.users/write']],
+    // A domain can name fields of any model.
+    ['crm.team', ['assignment_domain'], ['ir.filters/create']],
+    ['crm.team.member', ['assignment_domain', 'assignment_domain_preferred'], ['ir.filters/create']],
+    ['event.lead.rule', ['event_registration_filter'], ['ir.filters/create']],
+    ['gamification.challenge', ['user_domain'], ['ir.filters/create']],
+    ['loyalty.reward', ['discount_product_domain'], ['ir.filters/create']],
+    ['loyalty.rule', ['product_domain'], ['ir.filters/create']],
+    ['mailing.filter', ['mailing_domain'], ['ir.filters/create']],
+    ['stock.rule', ['push_domain'], ['ir.filters/create']],
+    ['sale.pdf.form.field', ['path'], ['ir.filters/create']],
+    // These records are deleted or changed with the one that names them.
     ['account.journal', ['bank_account_id'], ['res.partner.bank/unlink']],
+    ['account.partial.reconcile', ['exchange_move_id'], ['account.move/create', 'account.move/unlink']],
+    ['account.payment', ['move_id'], ['account.move/unlink']],
+    ['event.sponsor', ['chat_room_id'], ['chat.room/unlink']],
+    ['hr.leave', ['meeting_id'], ['calendar.event/write']],
+    ['hr.leave', ['overtime_id'], ['hr.attendance.overtime/unlink']],
+    ['lunch.alert', ['cron_id'], ['ir.cron/unlink', 'ir.cron/write']],
+    ['mail.activity', ['calendar_event_id'], ['calendar.event/unlink']],
+    ['pos.config', ['sequence_id', 'sequence_line_id'], ['ir.sequence/unlink']],
+    ['project.project', ['account_id', 'analytic_account_id'], ['account.analytic.account/unlink']],
+    ['project.task', ['recurrence_id'], ['project.task.recurrence/unlink']],
+    ['sale.order.line', ['coupon_id'], ['loyalty.card/unlink']],
     ['website.event.menu', ['view_id'], ['ir.ui.view/unlink']],
     ['helpdesk.ticket', ['stage_id'], ['mail.mail/create']],
   ])('%s %j', (model, fields, targets) => {
@@ -128,6 +152,14 @@ test('a new record needs a link for some, and does not have others', () => {
   expect(findWrittenModels('event.event', 'organizer_id')).toMatchObject([
     { linkedBy: null, isOfExisting: true },
   ]);
+});
+
+test('what is deleted with a record does not count before', () => {
+  expect(findWrittenModels('account.payment', 'move_id')).toMatchObject([{ isOfDeleted: true }]);
+  expect(findWrittenModels('lunch.supplier', 'send_by')).toMatchObject([{ isOfDeleted: false }]);
+  // A product is deleted with its last variant only, and a message only with files of its own.
+  expect(list('mail.message', 'attachment_ids')).toEqual([]);
+  expect(list('product.product', 'product_tmpl_id')).toEqual([]);
 });
 
 test('every row has a model, a method and fields', () => {

@@ -16,6 +16,8 @@ export interface WrittenModel {
   linkedBy: readonly string[] | null;
   /** True: setting the field of a new record changes nothing in the other model. */
   isOfExisting: boolean;
+  /** True: the record that the field names changes when the record with the field is deleted, and not before. */
+  isOfDeleted: boolean;
 }
 
 const POS_MODULES = [
@@ -23,19 +25,30 @@ const POS_MODULES = [
   ...['pos_restaurant', 'pos_restaurant_appointment', 'pos_sms'],
 ];
 
+const KARMA_OF_FORUM = [
+  ...['answer_accept', 'answer_accepted', 'answer_downvote', 'answer_flagged', 'answer_upvote'],
+  ...['question_downvote', 'question_new', 'question_upvote'],
+];
+
 /**
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
- * invoice, which the script takes for a workflow. The view of a menu of an event and the bank account of a journal are
- * deleted with the record that names them. Phones of applicants and tickets: Odoo finds their contact by the email.
+ * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
+ * email. Domains that are evaluated after a call of another method, and a path of fields of an order. Karma: users get
+ * the amount when they finish a course, answer a quiz or take part in a forum.
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
 account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
-account.journal bank_account_id=res.partner.bank/unlink
 account.move tax_totals,tax_totals_json=account.move.line/write
+account.report.expression formula=ir.filters/create
+account.report.line domain_formula=ir.filters/create
 calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
 event.registration email,state=mail.mail/create
+forum.forum ${KARMA_OF_FORUM.map((name) => `karma_gen_${name}`).join()}=res.users/write
+gamification.challenge user_domain=ir.filters/create
+coupon.program rule_partners_domain,rule_products_domain=ir.filters/create
+coupon.rule rule_partners_domain,rule_products_domain=ir.filters/create
 gamification.karma.tracking gain,new_value,user_id=res.users/write
 helpdesk.ticket partner_email=res.partner/write?partner_id partner_phone=res.partner/write?partner_email,partner_id
 helpdesk.ticket stage_id=mail.mail/create
@@ -43,7 +56,10 @@ hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_f
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
 sale.order.discount action_apply_discount()=sale.order/write
-website.event.menu view_id=ir.ui.view/unlink
+stock.rule push_domain=ir.filters/create
+sale.pdf.form.field path=ir.filters/create
+slide.channel karma_gen_channel_finish,karma_gen_channel_rank,karma_gen_slide_vote=res.users/write
+slide.slide ${['first', 'second', 'third', 'fourth'].map((name) => `quiz_${name}_attempt_reward`).join()}=res.users/write
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
@@ -119,17 +135,18 @@ function isCovered(row: WrittenModel, by: WrittenModel): boolean {
 }
 
 const WORD =
-  /^(?<names>[^=]+)=(?<model>[^/]+)\/(?<method>create|write|unlink)(?<existing>!?)(?:\?(?<links>[^@]+))?(?:@.+)?$/;
+  /^(?<names>[^=]+)=(?<model>[^/]+)\/(?<method>create|write|unlink)(?<mark>[!~]?)(?:\?(?<links>[^@]+))?(?:@.+)?$/;
 
 function readWord(word: string): { names: string[]; written: WrittenModel } {
-  const { names = '', model = '', method, existing, links } = WORD.exec(word)?.groups ?? {};
+  const { names = '', model = '', method, mark, links } = WORD.exec(word)?.groups ?? {};
   return {
     names: names.split(','),
     written: {
       model,
       method: method as WrittenModel['method'],
       linkedBy: links === undefined ? null : links.split(','),
-      isOfExisting: existing !== '',
+      isOfExisting: mark === '!',
+      isOfDeleted: mark === '~',
     },
   };
 }

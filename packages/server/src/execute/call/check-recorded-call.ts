@@ -130,6 +130,7 @@ function describeRecord([instance, upstream, db, model, method]: RecordParts): P
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
     findRelatedRead: () => null,
+    listReadEffects: () => [],
     findRelatedWrites: () => NO_RELATED_WRITES,
     listEquivalents: () => listEquivalents(model, method, null),
     listFieldUses: () => NO_FIELD_USES,

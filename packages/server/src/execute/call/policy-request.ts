@@ -28,6 +28,7 @@ import {
   findRelatedRead,
   findRelatedWrites,
   hasUnboundedField,
+  listReadEffects,
 } from '@erp-proxy/odoo/related';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import type { NamedContext, PolicyRequest } from '@erp-proxy/policy';
@@ -58,6 +59,7 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
     findRelatedRead: (mayRead) => findRelatedRead(model, method, args, mayRead),
+    listReadEffects: () => listReadEffects(method, args),
     findRelatedWrites: (allows, learnt) => findRelatedWrites(model, method, args, allows, learnt),
     listEquivalents: () => listEquivalents(model, method, args),
     listFieldUses: () => listFieldUses(model, method, args),
