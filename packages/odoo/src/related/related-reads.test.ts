@@ -277,6 +277,10 @@ test.each([
   ['web_read', '[[3], {"a_id": {"fields": {"name": {}}, "context": {"signup_valid": 1}}}]', '{}', 1],
   ['read', '[[3], ["name"]]', '{"context": {"signup_valid": false, "bom_id": 1}}', 0],
   ['read', '[[3], ["signup_valid"]]', '{}', 0],
+  // Python converts a list of pairs into an object.
+  ['read', '[[3], ["name"]]', '{"context": [["signup_valid", true]]}', 1],
+  ['read', '[[3], ["name"]]', '{"context": [{"signup_valid": 1, "a": 2}]}', 1],
+  ['read', '[[3], ["name"]]', '{"context": [1]}', 0],
 ])('finds what a read does because of its context: %s %s %s', (method, params, keyword, count) => {
   const found = listReadEffects(method, readArguments(params, keyword));
   expect(found.map(({ model, method: needed }) => `${model}/${needed}`)).toEqual(

@@ -24,6 +24,8 @@ import { findNamedView, VIEWS } from './named-views.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS, type RelatedForm } from './related-arguments.ts';
 import type { RelatedWrite } from './related-findings.ts';
 
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
 /** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
 
@@ -146,8 +148,7 @@ function bringsMember(members: readonly string[], method: string, call: Argument
   const { bytes, named } = call;
   const test = (at: number): boolean => {
     const context: JsonSpan = { kind: readKind(bytes, at), start: at, end: skipValue(bytes, at) };
-    const isPairs = context.kind === 'array' && !isEmpty(bytes, at);
-    return isPairs || someMember(bytes, context, members, (value) => !isEmpty(bytes, value));
+    return hasPairs(bytes, context) || someMember(bytes, context, members, (value) => !isEmpty(bytes, value));
   };
   if (named.some(({ name, value }) => name === 'context' && test(value.start))) return true;
   // Deep inside an argument of an unknown method, these names have no meaning.
@@ -159,6 +160,12 @@ function bringsMember(members: readonly string[], method: string, call: Argument
       (value, form) => form === 'specification' && someMember(bytes, value, ['context'], test),
     )
   );
+}
+
+/** Whether Python could convert a list into an object: a list of lists or objects. Other lists make Odoo fail. */
+function hasPairs(bytes: Uint8Array, { kind, start, end }: JsonSpan): boolean {
+  const inner = bytes.subarray(start + 1, end);
+  return kind === 'array' && (inner.includes(OPEN_ARRAY) || inner.includes(OPEN_OBJECT));
 }
 
 /** Any argument of an unknown method can be a specification. */

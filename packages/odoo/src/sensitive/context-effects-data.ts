@@ -16,10 +16,8 @@ create_from_website im_livechat.channel.rule/create
 event_ticket_id event.registration/action_cancel
 from_alias account.move/create ir.attachment/unlink
 from_embedded_action project.project/write
-from_put_in_pack stock.move/write stock.move.line/write
 generate_milestone project.milestone/create
 ir_cron_progress_id ir.cron.progress/write
-is_async_email sale.order/write
 l10n_ch_mark_isr_as_sent account.move/write
 l10n_it_moves_to_post account.move/action_post
 link_to_project project.project/write
@@ -37,7 +35,6 @@ picking_id stock.picking/action_add_entire_packs
 pickings_to_detach stock.move/write stock.picking/write
 pos_config_id pos.config/action_close_kiosk_session pos.config/open_ui
 pos_session_id pos.session/write
-product_packaging_propagation_ids stock.move/write
 qris_model l10n_id.qris.transaction/create
 qris_model_id l10n_id.qris.transaction/create
 replenish_id product.replenish/write
@@ -45,7 +42,6 @@ report_name snailmail.letter/write
 section_id purchase.order.line/unlink purchase.order.line/write
 selected_answer_id chatbot.message/write
 signup_valid res.partner/signup_prepare
-slides_marked_uncompleted slide.channel.partner/write
 soft_delete account.move/button_cancel
 stripe_card_action_activate hr.expense.stripe.card/action_activate_card
 subcontract_move_id stock.move.line/create stock.move.line/unlink stock.move.line/write
