@@ -47,8 +47,8 @@ export default defineConfig({
     // Threads, and processes that inherit the environment, find the sources compiled, which halves the time of a start.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile-cache') },
     // These end a test that hangs. They are no promise about time, and long enough for a busy machine.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 100_000, interval: 20 } },
     projects: [
       describeProject('most', 1, 4, ALL, { exclude: [HEAVY, BLOCKING] }),

@@ -65,11 +65,12 @@ async function runProgram(): Promise<number> {
 }
 
 /** Standard error has the question: standard output may go to a file. The end of the input is an empty answer. */
-async function ask(question: string): Promise<string> {
+async function ask(question: string, signal?: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     lines.on('close', () => resolve(''));
+    signal?.addEventListener('abort', () => lines.close(), { once: true });
     lines.question(question, (answer) => {
       resolve(answer);
       lines.close();

@@ -1,4 +1,5 @@
 /** The only entry point of the package. */
+export { escapeHtml } from './escape-html.ts';
 export { splitHeaderLines, trimBlanks } from './header-lines.ts';
 export {
   type AddressBlock,

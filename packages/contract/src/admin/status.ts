@@ -106,9 +106,62 @@ export const signInView = named(
   z.object({
     token: z.boolean().describe('True if `admin.token` signs in.'),
     provider: z.string().nullable().describe('Name of the identity provider that signs in; null: none.'),
+    sign_in_url: z
+      .string()
+      .nullable()
+      .describe('Address at which a browser begins a sign-in by the provider; null: there is none.'),
   }),
 );
 export type SignInView = z.infer<typeof signInView>;
+
+const isPort = (text: string) => /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) <= 65_535;
+
+/** A program gives `port` and `challenge`, and the browser then goes to the program instead of the console. */
+export const startSignInQuery = z
+  .strictObject({
+    return_to: z.string().describe('Path of the page of the console to open then.').exactOptional(),
+    port: z
+      .string()
+      .refine(isPort, { error: 'must be a port from 1024 to 65535' })
+      .describe('Port at 127.0.0.1 of a program that waits for the sign-in.')
+      .exactOptional(),
+    challenge: z
+      .string()
+      .regex(/^[\w-]{43}$/, { error: 'must be a SHA-256 in base64url' })
+      .describe('SHA-256, in base64url, of the `verifier` with which the program takes its session.')
+      .exactOptional(),
+  })
+  .refine(({ port, challenge }) => (port === undefined) === (challenge === undefined), {
+    error: 'needs `port` and `challenge` together',
+  });
+export type StartSignInQuery = z.infer<typeof startSignInQuery>;
+
+export const logoutTokenInput = named('LogoutTokenInput', z.object({ logout_token: z.string().max(16_000) }));
+
+export const programSessionInput = named(
+  'ProgramSessionInput',
+  z.strictObject({
+    code: z
+      .string()
+      .max(100)
+      .describe('The code that the browser has brought. It works once, within two minutes.'),
+    verifier: z.string().max(200).describe('The text whose SHA-256 is the `challenge` of the sign-in.'),
+  }),
+);
+
+/** Header of an answer that gives a program a new value for its session. */
+export const SESSION_HEADER = 'x-erp-proxy-session';
+
+export const programSessionView = named(
+  'ProgramSession',
+  sessionView.extend({
+    session: z
+      .string()
+      .describe(
+        `To send as \`authorization: Bearer\`. If an answer has the header \`${SESSION_HEADER}\`, its value replaces this one.`,
+      ),
+  }),
+);
 
 const invalidMember = z.object({
   path: z.string().describe('Such as `policy.models["res.*"][0]`; empty for the input as a whole.'),

@@ -446,7 +446,7 @@ async function openOperators(
   return createOperators({
     settings: provider,
     personRules,
-    provider: createProvider({ settings: provider, egress, nowMs }),
+    provider: createProvider({ settings: provider, egress, clock, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
     vault: openSessionSeals(provider, keys),
     store,

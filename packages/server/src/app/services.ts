@@ -2,7 +2,7 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SerialQueue } from '@erp-proxy/async/tasks';
-import { tryParse, type UpstreamView } from '@erp-proxy/contract';
+import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
@@ -24,7 +24,7 @@ import {
 } from '../admin/own-connections.ts';
 import { createTokenUses } from '../admin/token-uses.ts';
 import { type Approvals, createApprovals } from '../approvals/approvals.ts';
-import { PROXY_ACTOR, readActor } from '../audit/actors.ts';
+import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
@@ -49,6 +49,7 @@ import {
   type HealthCheck,
 } from '../observe/health.ts';
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
+import { createTokenLimits } from '../operators/token-limits.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { findUpgrade, openStore } from '../stores/open.ts';
 import type { Store } from '../stores/ports/store.ts';
@@ -174,10 +175,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   });
   const operatorTokens = createOperatorTokens({
     store: store.operatorTokens,
-    async isCreatorDenied({ createdBy }) {
-      const creator = readActor(tryParse(createdBy));
-      return creator?.type === 'person' && (await store.deniedSubjects.find(creator.id)) !== null;
-    },
+    findLimit: createTokenLimits({ store, clock, confirmedForMs: settings.operators.tokenDays * DAY_MS }),
     secret: keys.deriveSecret('operator tokens'),
     clock,
     onError: logErrorOf('operator tokens'),

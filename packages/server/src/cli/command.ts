@@ -13,8 +13,11 @@ export interface Surroundings {
   isTerminal: boolean;
   /** True if standard error is a terminal. */
   isErrorTerminal: boolean;
-  /** Asks a person for one line. Null without a terminal for question and answer. */
-  ask: ((question: string) => Promise<string>) | null;
+  /**
+   * Asks a person for one line. `signal` ends the question, whose answer is then empty. Null without a terminal for
+   * question and answer.
+   */
+  ask: ((question: string, signal?: AbortSignal) => Promise<string>) | null;
   /** Writes text to standard error. */
   complain(text: string): void;
   /** Reads a file, or standard input for `-`. */

@@ -13,6 +13,7 @@ import { doctorCommand } from './doctor.ts';
 import { exportCommand } from './export.ts';
 import { instancesCommands } from './instances.ts';
 import { keysCommands } from './keys.ts';
+import { loginCommands } from './login.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
@@ -28,6 +29,7 @@ import { vaultCommands } from './vault.ts';
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   consoleCommand,
+  ...loginCommands,
   demoCommand,
   sandboxCommand,
   callCommand,

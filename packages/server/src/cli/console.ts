@@ -23,7 +23,7 @@ export const consoleCommand: Command = {
     if (!input.settings.console.enabled) {
       throw new CommandError('console.enabled is false: the proxy serves no console. Set it to true.', 1);
     }
-    const { url, expiresAt } = makeSignInLink(token, readBaseUrl(input));
+    const { url, expiresAt } = makeSignInLink(token, readProxyUrl(input));
     return printResult(input, { url, expires_at: new Date(expiresAt).toISOString() }, describeLink(url));
   },
 };
@@ -34,7 +34,8 @@ const NO_TOKEN =
 const PERSONAL_TOKEN =
   'The token here is a personal one, which signs no link: give the admin.token of the proxy.';
 
-function readBaseUrl(input: CommandInput): string {
+/** The address of the proxy that `--url`, the environment or the settings name. */
+export function readProxyUrl(input: CommandInput): string {
   const { publicUrl, port } = input.settings.http;
   const isGiven = input.option('url') !== undefined || Boolean(input.env[URL_VARIABLE]);
   if (!isGiven && publicUrl !== null) return publicUrl;

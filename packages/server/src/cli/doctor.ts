@@ -94,7 +94,7 @@ async function examineStored(input: CommandInput, name: string): Promise<Examina
 }
 
 async function examineBy(
-  input: Pick<CommandInput, 'option' | 'settings' | 'version' | 'complain'>,
+  input: Pick<CommandInput, 'option' | 'settings' | 'env' | 'version' | 'complain'>,
   name: string,
 ): Promise<Examination> {
   let examination: Examination | undefined;

@@ -1,6 +1,6 @@
 /**
- * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
- * local service, so that commands need not distinguish the two.
+ * The admin service of a running proxy, over `/admin/v1` with the configured token or the session of `login`. Errors
+ * are the same as those of the local service, so that commands need not distinguish the two.
  */
 
 import { ByteStreamError } from '@erp-proxy/async/streams';
@@ -11,16 +11,24 @@ import {
   printVersionTag,
   type VersionTag,
 } from '@erp-proxy/contract';
-import { type AdminOperation, type AdminOperations, OPERATIONS } from '@erp-proxy/contract/admin';
+import {
+  type AdminOperation,
+  type AdminOperations,
+  OPERATIONS,
+  SESSION_HEADER,
+} from '@erp-proxy/contract/admin';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
 import type { Admin, OnCheck } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
+import { nameFileVariable, nameVariable } from '../config/names.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import { OTHER_VERSION } from './proxy-access.ts';
 import { cleanTexts, findShape, PROBLEM, RECORD, type Shape } from './remote-shapes.ts';
+import { createStoredSessions } from './stored-sessions.ts';
 
 const BASE_PATH = '/admin/v1';
+export const SESSION_PATH = `${BASE_PATH}/session`;
 /** Time limit of a request: verifying a long audit takes long. */
 const TIMEOUT_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
@@ -36,21 +44,29 @@ interface AdminRequest {
 }
 
 export async function openRemoteAdmin(
-  input: Pick<CommandInput, 'option' | 'settings'>,
+  input: Pick<CommandInput, 'option' | 'settings' | 'env'>,
 ): Promise<{ admin: Admin; close(): Promise<void> }> {
   const base = readAddress(input.option('url') ?? '');
-  const token = readToken(input);
+  const credential = await findCredential(input, base);
   const egress = createDispatcherTo(base.origin);
-  return { admin: createRemoteAdmin(egress, base, token), close: () => egress.close() };
+  return { admin: createRemoteAdmin(egress, base, credential), close: () => egress.close() };
 }
 
-function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): Admin {
+/** What requests are authenticated with. */
+interface Credential {
+  /** The bearer token. */
+  token: string;
+  /** Takes the new value that an answer has for a session. */
+  renew(session: string): Promise<void>;
+}
+
+function createRemoteAdmin(egress: EgressDispatcher, base: URL, credential: Credential): Admin {
   const prepare = ({ method, path, query = {}, body, tag }: AdminRequest) => ({
     method,
     origin: base.origin,
     path: `${base.pathname.replace(/\/+$/, '')}${BASE_PATH}${path}${printQuery(query)}`,
     headers: {
-      authorization: `Bearer ${token}`,
+      authorization: `Bearer ${credential.token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(tag === undefined ? {} : { 'if-match': printVersionTag(tag) }),
     },
@@ -62,6 +78,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     const answer = await fetchWhole(egress, prepare(request), { signal, bytesMax: ANSWER_BYTES_MAX });
     const isChange = operation.method !== 'GET' && !operation.isReadOnly;
     if (!answer.ok) throw explainFailure(answer, base, isChange);
+    const renewed = answer.headers[SESSION_HEADER];
+    if (typeof renewed === 'string') await credential.renew(renewed);
     if (answer.status === 204) return undefined;
     if (answer.status < 300) return readAnswer(answer, base, findShape(operation.answer.schema), isChange);
     const error = readProblem(answer, base, isChange);
@@ -92,6 +110,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     const answer = await egress.send(request, { signal: new AbortController().signal });
     if (!answer.ok) throw explainFailure(answer, base, false);
     const { body, ...head } = answer;
+    const renewed = head.headers[SESSION_HEADER];
+    if (typeof renewed === 'string') await credential.renew(renewed);
     if (answer.status !== 200) {
       const pieces = await Array.fromAsync(readPieces(body, base));
       throw readProblem({ ...head, body: Buffer.concat(pieces) }, base, false);
@@ -127,7 +147,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
 }
 
 /** Allows plain http only to this machine, because it would send the token unencrypted. */
-function readAddress(text: string): URL {
+export function readAddress(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new CommandError(
@@ -144,13 +164,32 @@ function readAddress(text: string): URL {
   return url;
 }
 
-function readToken({ settings }: Pick<CommandInput, 'settings'>): string {
+/**
+ * A token of the environment, the session that `login` has started at this proxy, or the token of the settings, in this
+ * order: the settings are often those of another proxy.
+ */
+async function findCredential(
+  { settings, env }: Pick<CommandInput, 'settings' | 'env'>,
+  base: URL,
+): Promise<Credential> {
   const { token } = settings.admin;
-  if (token !== null) return token;
-  throw new CommandError(
-    'There is no token for that proxy: give its admin.token or a personal token in ERP_PROXY_ADMIN_TOKEN, or name a file with it in ERP_PROXY_ADMIN_TOKEN_FILE.',
-  );
+  const isInEnvironment = Boolean(env[nameVariable('admin.token')] || env[nameFileVariable('admin.token')]);
+  const sessions = createStoredSessions(env);
+  const session = isInEnvironment ? null : await sessions.find(base);
+  const found = session ?? token;
+  if (found === null) throw new CommandError(NO_CREDENTIAL);
+  const credential: Credential = {
+    token: found,
+    async renew(value) {
+      credential.token = value;
+      await sessions.save(base, value);
+    },
+  };
+  return credential;
 }
+
+const NO_CREDENTIAL =
+  'There is no token for that proxy: sign in with erp-proxy login, give its admin.token or a personal token in ERP_PROXY_ADMIN_TOKEN, or name a file with it in ERP_PROXY_ADMIN_TOKEN_FILE.';
 
 function printQuery(query: object): string {
   const parameters = new URLSearchParams();
@@ -177,7 +216,12 @@ async function* readPieces(
 type ReadAnswer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>;
 
 /** Throws for any answer but the expected JSON: it is from another server or an older proxy, and is not shown. */
-function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape, isChange: boolean) {
+export function readAnswer(
+  { status, headers, body }: ReadAnswer,
+  base: URL,
+  shape: Shape,
+  isChange: boolean,
+) {
   const type = String(headers['content-type']).split(';')[0];
   const isOurs = type === (status < 300 ? 'application/json' : 'application/problem+json');
   const value = isOurs ? readJson(body.toString(), shape) : undefined;
@@ -185,7 +229,7 @@ function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Sha
   return value;
 }
 
-function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminError | CommandError {
+export function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminError | CommandError {
   const problem = readAnswer(answer, base, PROBLEM, isChange);
   return isRouteMissing(problem) ? new CommandError(OTHER_VERSION, 1) : new AdminError(problem);
 }
@@ -234,7 +278,11 @@ function explainBreak({ origin }: URL): CommandError {
   return new CommandError(`${origin} broke off in the middle of its answer; what came is not all.`, 1);
 }
 
-function explainFailure({ detail, sent }: EgressFailure, { origin }: URL, isChange: boolean): CommandError {
+export function explainFailure(
+  { detail, sent }: EgressFailure,
+  { origin }: URL,
+  isChange: boolean,
+): CommandError {
   const message = `No answer from ${origin} (${detail}); is the proxy running there?`;
   return new CommandError(isChange && sent ? message + MAY_BE_MADE : message, 1);
 }

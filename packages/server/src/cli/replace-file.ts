@@ -13,20 +13,23 @@ import { readErrorCode } from '../config/read-error.ts';
  */
 const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
-/** Keeps permissions and owner of an existing file, and follows symbolic links. Rejects as `writeFile` does. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+/**
+ * Keeps permissions and owner of an existing file, and follows symbolic links. `mode`: permissions of a new file.
+ * Rejects as `writeFile` does.
+ */
+export async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
   const present = await ignoreMissing(stat(path));
   if (present === null) {
     // A rename would replace a symbolic link whose target does not exist yet.
     const isLink = (await ignoreMissing(lstat(path))) !== null;
-    return isLink ? writeFile(path, text) : replaceByRename(path, null, text);
+    return isLink ? writeFile(path, text, { mode }) : replaceByRename(path, null, text, mode);
   }
   // Writes to a device, such as /dev/stdout, or to a pipe, instead of replacing it.
   if (!present.isFile()) return writeFile(path, text);
   // Fails for a write-protected file, which a rename would replace, too.
   await access(path, constants.W_OK);
   try {
-    await replaceByRename(await realpath(path), present, text);
+    await replaceByRename(await realpath(path), present, text, 0o600);
   } catch (error) {
     if (DISK_ERRORS.has(readErrorCode(error) ?? '')) throw error;
     await writeFile(path, text);
@@ -42,12 +45,17 @@ async function ignoreMissing<Found>(found: Promise<Found>): Promise<Found | null
   }
 }
 
-async function replaceByRename(path: string, present: Stats | null, text: string): Promise<void> {
+async function replaceByRename(
+  path: string,
+  present: Stats | null,
+  text: string,
+  mode: number,
+): Promise<void> {
   removeLeftDrafts(path);
   const draft = nameDraft(path);
   try {
-    // Until it has the file's owner and mode, the draft is readable by its owner only.
-    const file = await open(draft, 'wx', present === null ? 0o666 : 0o600);
+    // Until it has the owner and mode of the present file, the draft is readable by its owner only.
+    const file = await open(draft, 'wx', mode);
     try {
       if (present !== null) {
         const made = await file.stat();

@@ -22,7 +22,7 @@ export const ADMIN_OPTIONS = {
   url: {
     value: 'address',
     description:
-      'Act on the running proxy at this address; needs a token (ERP_PROXY_ADMIN_TOKEN). Default: use the configured store.',
+      'Act on the running proxy at this address, as you have signed in there with login, or with a token (ERP_PROXY_ADMIN_TOKEN). Default: use the configured store.',
   },
   json: JSON_OPTION,
 } satisfies Record<string, CommandOption>;
@@ -31,7 +31,7 @@ const PAGE_ITEMS = 500;
 
 /** Creates a missing store only for a command that adds to it. */
 export async function useAdmin(
-  input: Pick<CommandInput, 'option' | 'settings' | 'version' | 'complain'>,
+  input: Pick<CommandInput, 'option' | 'settings' | 'env' | 'version' | 'complain'>,
   use: (admin: Admin) => Promise<number>,
   withoutStore: WithoutStore = 'refuse',
 ): Promise<number> {

@@ -228,6 +228,12 @@ export const SETTINGS = {
     description:
       'Number of minutes after which the provider is asked again whether the operator may go on, and in which role. If the provider has issued no refresh token, the session ends then.',
   }),
+  'operators.tokenDays': define({
+    kind: integer(1, 3650, 'days'),
+    default: 30,
+    description:
+      'Number of days after a sign-in, or after the provider was asked again, for which the personal tokens of the person work.',
+  }),
   'operators.rules': define({
     kind: entries('rules, as docs/operators.md describes them'),
     default: [],

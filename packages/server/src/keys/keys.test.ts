@@ -487,6 +487,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     approvals: store.approvals,
     deniedSubjects: store.deniedSubjects,
     operatorTokens: store.operatorTokens,
+    operators: store.operators,
     subscriptions: store.subscriptions,
     leases: store.leases,
     watch: (listener) => store.watch(listener),

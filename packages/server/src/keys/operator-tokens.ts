@@ -4,6 +4,7 @@
  * HTTP nor what a role may do.
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { includesRole, type Role } from '@erp-proxy/contract';
 import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { OperatorToken, OperatorTokenStore } from '../stores/ports/operator-tokens.ts';
 import { generateKey, parseKey, TOKEN_PREFIX } from './format.ts';
@@ -13,8 +14,17 @@ import { createLastUsed } from './last-used.ts';
 const NO_HASH = new Uint8Array(32);
 
 export interface RefusedToken {
-  readonly refused: 'unknown' | 'expired' | 'revoked' | 'denied';
+  readonly refused: 'unknown' | 'expired' | 'revoked' | TokenBar;
 }
+
+/**
+ * Why a token does not work although nobody has revoked it: its person is denied, has no role any more, or has not
+ * signed in for too long.
+ */
+export type TokenBar = 'denied' | 'no_role' | 'unconfirmed';
+
+/** What the person who has created a token may do now; null: the creator is no person, and does not limit the token. */
+export type TokenLimit = { readonly role: Role } | { readonly bar: TokenBar } | null;
 
 export interface NewOperatorToken {
   /** The text to send. It is not stored anywhere. */
@@ -23,7 +33,10 @@ export interface NewOperatorToken {
 }
 
 export interface OperatorTokens {
-  /** Rejects if the store fails: a token that cannot be looked up is not accepted. */
+  /**
+   * Returns the token, with at most the role of the person who has created it. Rejects if the store fails: a token that
+   * cannot be looked up is not accepted.
+   */
   authenticate(text: string): Promise<OperatorToken | RefusedToken>;
   create(
     token: Pick<OperatorToken, 'name' | 'role' | 'expiresAt' | 'createdBy'>,
@@ -39,8 +52,8 @@ export interface OperatorTokens {
 
 export interface OperatorTokensOptions {
   store: OperatorTokenStore;
-  /** Whether the subject of the person who created a token is denied. Rejects if the store fails. */
-  isCreatorDenied: (token: OperatorToken) => Promise<boolean>;
+  /** Rejects if the store fails. */
+  findLimit: (token: OperatorToken) => Promise<TokenLimit>;
   /** The secret with which tokens are hashed. */
   secret: Uint8Array;
   /** Milliseconds since 1970. */
@@ -51,7 +64,7 @@ export interface OperatorTokensOptions {
 
 export function createOperatorTokens({
   store,
-  isCreatorDenied,
+  findLimit,
   secret,
   clock,
   onError,
@@ -70,9 +83,10 @@ export function createOperatorTokens({
       const now = clock();
       if (found.revokedAt !== null) return { refused: 'revoked' };
       if (found.expiresAt !== null && now >= found.expiresAt) return { refused: 'expired' };
-      if (await isCreatorDenied(found)) return { refused: 'denied' };
+      const limit = await findLimit(found);
+      if (limit !== null && 'bar' in limit) return { refused: limit.bar };
       lastUsed.record(found, now);
-      return found;
+      return limit === null || includesRole(limit.role, found.role) ? found : { ...found, role: limit.role };
     },
 
     async create(given, describeAction) {

@@ -1,15 +1,17 @@
 /**
- * Operators: persons who sign in to the console by an identity provider. A session is in a sealed cookie, so that every
- * replica accepts it, with what the provider said. After some time the provider is asked again. Does not know HTTP.
+ * Operators: persons who sign in by an identity provider, to the console or to the command line. A session is a sealed
+ * value with what the provider said, so that every replica accepts it. After some time the provider is asked again.
+ * Does not know HTTP.
  */
-import { hash, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import type { Role } from '@erp-proxy/contract';
 import type { Vault } from '../instances/vault.ts';
 import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { OperatorStore } from '../stores/ports/operators.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { type ClaimRule, findRule } from '../tokens/issuer.ts';
-import type { OperatorProvider } from './parse-operators.ts';
+import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -17,6 +19,8 @@ import { ProviderError } from './provider-error.ts';
 const LIFE_MS = 8 * 3_600_000;
 /** Time for a person to sign in at the provider. */
 export const SIGN_IN_MS = 600_000;
+/** Time for a program to take its session. */
+const HANDOVER_MS = 120_000;
 /** How long a used answer of the provider, or an end, is remembered beyond that: the clocks of replicas differ. */
 const USED_MARGIN_MS = 3_600_000;
 /** Longer than the requests to the provider take. If a process dies meanwhile, another one asks after this time. */
@@ -29,7 +33,7 @@ const VALUE_LENGTH_MAX = 3900;
 
 const NO_RULE = 'no rule of operators.rules matches, and none of the same provider in auth.issuers';
 
-/** A session, as its cookie has it. Times are in milliseconds since 1970. */
+/** A session, as its value has it. Times are in milliseconds since 1970. */
 export interface OperatorSession {
   /** Null: a person who administers nothing, and has connections to Odoo of their own. */
   readonly role: Role | null;
@@ -38,6 +42,9 @@ export interface OperatorSession {
   readonly name: string;
   /** Unique for the sign-in. */
   readonly session: string;
+  /** Id of the session at the provider; null: the provider gives none. */
+  readonly providerSession: string | null;
+  readonly startedAt: number;
   /** When the provider must be asked again. */
   readonly askAt: number;
   readonly endsAt: number;
@@ -45,17 +52,29 @@ export interface OperatorSession {
 }
 
 interface SignIn extends SignInChecks {
-  returnTo: string;
+  returnTo: ReturnTo;
   endsAt: number;
+}
+
+/** Where a sign-in ends: at a page of the console, given by its path, or at a program on the machine of the browser. */
+export type ReturnTo = string | WaitingProgram;
+
+/** A program that waits for a person to sign in (RFC 8252). */
+export interface WaitingProgram {
+  /** Its port at 127.0.0.1. */
+  readonly port: number;
+  /** SHA-256 of its proof, in base64url (RFC 7636). */
+  readonly challenge: string;
 }
 
 export type SignInFault = 'denied' | 'no_role' | 'failed' | 'expired' | 'away';
 
+/** `returnTo` is null if the sign-in is not known. */
 export type SignInOutcome =
-  | { session: OperatorSession; value: string; returnTo: string }
-  | { fault: SignInFault };
+  | { session: OperatorSession; value: string; returnTo: ReturnTo }
+  | { fault: SignInFault; returnTo: ReturnTo | null };
 
-/** A valid session. `value`: a new value of the cookie; null: it stays. */
+/** A valid session. `value`: its new value; null: it stays. */
 export interface FoundSession {
   session: OperatorSession;
   value: string | null;
@@ -66,16 +85,25 @@ export interface Operators {
   /** Name of the provider. */
   readonly name: string;
   /** Returns the address at which the provider asks the person to sign in, and the cookie that belongs to it. */
-  begin(returnTo: string): Promise<{ url: string; cookie: string }>;
+  begin(returnTo: ReturnTo): Promise<{ url: string; cookie: string }>;
   /** Takes the answer of the provider. `cookie` is that of {@link begin}. */
   finish(parameters: URLSearchParams, cookie: string | undefined): Promise<SignInOutcome>;
-  /** The session with this cookie value; null if it has ended. */
+  /** Stores the value of a session for a program. Returns the code by which the program takes it once. */
+  handOver(value: string, program: WaitingProgram): Promise<string>;
+  /** The value of the session; null if the code is unknown, old or used, or belongs to another proof. */
+  takeOver(code: string, proof: string): Promise<string | null>;
+  /** The session with this value; null if it has ended. */
   find(value: string): Promise<FoundSession | null>;
   /**
    * The session that its person ends; null if there is none. It is not renewed any more. Tells the provider so, without
    * waiting for it.
    */
   end(value: string): Promise<OperatorSession | null>;
+  /**
+   * Takes a logout token of the provider (OpenID Connect Back-Channel Logout), and ends the session that it names, or
+   * all sessions of its person. Rejects with a {@link ProviderError} for another token.
+   */
+  endByProvider(logoutToken: string): Promise<void>;
   close(): void;
 }
 
@@ -88,7 +116,7 @@ export interface OperatorsOptions {
   redirectUri: string;
   /** Seals cookies. Its key must not be in the store: whoever has a copy of it could sign in. */
   vault: Vault;
-  store: Parameters<typeof createDeniedSubjects>[0];
+  store: Parameters<typeof createDeniedSubjects>[0] & { readonly operators: OperatorStore };
   /** Passes what the provider has answered to other processes. */
   idempotency: IdempotencyStore;
   /** True for the first claim of this name, over all processes that share the store. */
@@ -130,16 +158,21 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
   }
 
-  /** Null if no rule matches. */
-  function startSession(
-    { subject, name, claims, refreshToken }: Confirmed,
-    { session, endsAt }: Pick<OperatorSession, 'session' | 'endsAt'>,
-  ): { session: OperatorSession; value: string } | null {
+  /** Null if no rule matches. Records what the provider has confirmed. */
+  async function startSession(
+    { subject, name, claims, refreshToken, providerSession }: Confirmed,
+    { session, startedAt, endsAt }: Pick<OperatorSession, 'session' | 'startedAt' | 'endsAt'>,
+  ): Promise<{ session: OperatorSession; value: string } | null> {
     const role = findRule(settings.rules, claims)?.role ?? null;
-    if (role === null && findRule(personRules, claims) === null) return null;
-    const askAt = Math.min(clock() + settings.sessionMs, endsAt);
     const id = `${settings.name}/${subject}`;
-    const started = { id, name, role, session, askAt };
+    if (role === null && findRule(personRules, claims) === null) {
+      await store.operators.withdraw(id);
+      return null;
+    }
+    const granted = role === null ? null : JSON.stringify({ role } satisfies Grant);
+    await store.operators.confirm({ id, name, granted, confirmedAt: clock() });
+    const askAt = Math.min(clock() + settings.sessionMs, endsAt);
+    const started = { id, name, role, session, providerSession, startedAt, askAt };
     const whole: OperatorSession = {
       ...started,
       endsAt: refreshToken === null ? askAt : endsAt,
@@ -159,7 +192,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     const signIn = cookie === undefined ? null : open<SignIn>(cookie, signInSeal);
     const fail = (fault: SignInFault, detail: string, id: string | null = null) => {
       onRefused({ fault, detail, id });
-      return { fault };
+      return { fault, returnTo: signIn?.returnTo ?? null };
     };
     if (signIn === null) return fail('expired', 'this browser has begun no sign-in');
     if (clock() >= signIn.endsAt) return fail('expired', 'the sign-in took too long');
@@ -177,7 +210,12 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
-    const started = startSession(person, { session: randomUUID(), endsAt: clock() + LIFE_MS });
+    const startedAt = clock();
+    const started = await startSession(person, {
+      session: randomUUID(),
+      startedAt,
+      endsAt: startedAt + LIFE_MS,
+    });
     if (started === null) return fail('no_role', NO_RULE, id);
     return { ...started, returnTo: signIn.returnTo };
   }
@@ -187,7 +225,6 @@ export function createOperators(options: OperatorsOptions): Operators {
    * One process asks, and the others take its result: many providers accept a refresh token once.
    */
   async function renew(session: OperatorSession): Promise<string | null> {
-    if ((await idempotency.find(nameEnd(session))) !== null) return null;
     const id = hash('sha256', `operator session ${session.session} ${session.askAt}`, 'base64url');
     const attempt = randomUUID();
     const beganAt = nowMs();
@@ -217,7 +254,11 @@ export function createOperators(options: OperatorsOptions): Operators {
       const isSame = `${settings.name}/${person.subject}` === session.id;
       // Providers that do not replace the refresh token send none.
       const refreshToken = person.refreshToken ?? session.refreshToken;
-      const renewed = isSame ? startSession({ ...person, refreshToken }, session) : null;
+      // Not all providers name their session again.
+      const providerSession = person.providerSession ?? session.providerSession;
+      const renewed = isSame
+        ? await startSession({ ...person, refreshToken, providerSession }, session)
+        : null;
       if (renewed === null) {
         const detail = isSame ? NO_RULE : 'the provider answered for somebody else';
         onRefused({ fault: 'no_role', detail, id: session.id });
@@ -238,22 +279,25 @@ export function createOperators(options: OperatorsOptions): Operators {
     return value;
   }
 
-  async function recordEnd(session: OperatorSession): Promise<void> {
-    const keptMs = Math.max(session.endsAt - clock(), 0) + USED_MARGIN_MS;
-    await idempotency.claim({
-      id: nameEnd(session),
-      client: session.id,
-      fingerprint: 'end of an operator session',
-      attempt: randomUUID(),
-      runsForMs: keptMs,
-      expiresInMs: keptMs,
-    });
+  const recordEnd = (session: string, endsAt: number) =>
+    store.operators.endSession({ session, keptUntil: endsAt + USED_MARGIN_MS, now: clock() });
+
+  /** Looks all ends up for each request: what has ended must not work, and requests to the admin API are few. */
+  async function hasEnded({ id, role, session, providerSession, startedAt }: OperatorSession): Promise<boolean> {
+    const ends = [session, ...(providerSession === null ? [] : [nameProviderSession(providerSession)])];
+    const [isDenied, isEnded, person] = await Promise.all([
+      denied.isDenied(id),
+      store.operators.hasEnded(ends),
+      store.operators.find(id),
+    ]);
+    const isWithdrawn = person === null || (role !== null && person.granted === null);
+    return isDenied || isEnded || isWithdrawn || startedAt <= person.endedUntil;
   }
 
   async function find(value: string): Promise<FoundSession | null> {
     const session = open<OperatorSession>(value, sessionSeal);
     const now = clock();
-    if (session === null || now >= session.endsAt || (await denied.isDenied(session.id))) return null;
+    if (session === null || now >= session.endsAt || (await hasEnded(session))) return null;
     if (now < session.askAt) return { session, value: null };
     const renewed = await renewals.run(hash('sha256', value, 'base64url'), () => renew(session));
     if (renewed === null) return null;
@@ -269,20 +313,60 @@ export function createOperators(options: OperatorsOptions): Operators {
       return { url, cookie: vault.seal(JSON.stringify(signIn), signInSeal) };
     },
     finish,
+
+    async handOver(value, { challenge }) {
+      const code = randomBytes(32).toString('base64url');
+      const id = nameHandover(code);
+      const attempt = randomUUID();
+      const expiresInMs = HANDOVER_MS;
+      await idempotency.claim({
+        id,
+        client: '',
+        fingerprint: 'handover of an operator session',
+        attempt,
+        runsForMs: expiresInMs,
+        expiresInMs,
+      });
+      const answer = Buffer.from(vault.seal(JSON.stringify({ value, challenge }), id));
+      await idempotency.complete(id, attempt, answer, expiresInMs);
+      return code;
+    },
+
+    async takeOver(code, proof) {
+      const id = nameHandover(code);
+      const row = await idempotency.find(id);
+      if (!row?.answer) return null;
+      const stored = open<{ value: string; challenge: string }>(Buffer.from(row.answer).toString(), id);
+      if (stored?.challenge !== hash('sha256', proof, 'base64url')) return null;
+      return (await claimOnce(id, HANDOVER_MS + USED_MARGIN_MS)) ? stored.value : null;
+    },
+
     find,
     async end(value) {
       const session = open<OperatorSession>(value, sessionSeal);
-      if (session === null || session.refreshToken === null) return session;
-      provider.revoke(session.refreshToken).catch(onError);
-      // Not all providers can take a refresh token back, and a copy of the cookie has it.
-      await recordEnd(session).catch(onError);
+      if (session === null) return null;
+      if (session.refreshToken !== null) provider.revoke(session.refreshToken).catch(onError);
+      // A copy of the value must not work either.
+      await recordEnd(session.session, session.endsAt);
       return session;
+    },
+
+    async endByProvider(text) {
+      const { subject, providerSession, id, acceptedForMs } = await provider.readLogout(text);
+      if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, acceptedForMs + USED_MARGIN_MS)))
+        return;
+      if (providerSession !== null) await recordEnd(nameProviderSession(providerSession), clock() + LIFE_MS);
+      else await store.operators.endSessions(`${settings.name}/${subject}`, clock());
     },
     close: () => denied.close(),
   };
 }
 
-/** Id of the record that a person has ended the session. */
-function nameEnd({ session }: OperatorSession): string {
-  return hash('sha256', `end of the operator session ${session}`, 'base64url');
+function nameHandover(code: string): string {
+  return hash('sha256', `handover of an operator session ${code}`, 'base64url');
+}
+
+/** Hashed: the provider may use any text, and its id must not be that of another session. */
+function nameProviderSession(providerSession: string): string {
+  return hash('sha256', `session at the provider ${providerSession}`, 'base64url');
 }

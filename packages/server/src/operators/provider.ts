@@ -5,6 +5,7 @@
 import { SingleFlight } from '@erp-proxy/async/tasks';
 import { cutText } from '@erp-proxy/contract';
 import { type EgressDispatcher, fetchWhole } from '@erp-proxy/egress';
+import { createRemoteJWKSet, customFetch as customKeyFetch, type JWTPayload, jwtVerify } from 'jose';
 import {
   AuthorizationResponseError,
   allowInsecureRequests,
@@ -43,6 +44,11 @@ const SKEW_SECONDS = 60;
 /** Time for which the configuration of the provider is kept. */
 const KEPT_MS = 600_000;
 const NAME_LENGTH_MAX = 100;
+const ID_LENGTH_MAX = 255;
+/** Maximum age of a logout token. */
+const LOGOUT_MS = 300_000;
+/** No symmetric ones: their secret is that of the client. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
 /** What the answer of the provider is checked against. The values are secrets of one browser. */
 export interface SignInChecks {
@@ -58,6 +64,18 @@ export interface Confirmed {
   /** Those of the id token, and those that only the user info has. */
   readonly claims: Claims;
   readonly refreshToken: string | null;
+  /** The claim `sid`: id of the session at the provider. */
+  readonly providerSession: string | null;
+}
+
+/** What a logout token ends: the session of this id, or all sessions of the subject. */
+export interface Logout {
+  readonly subject: string | null;
+  readonly providerSession: string | null;
+  /** Unique for the token. */
+  readonly id: string;
+  /** Milliseconds for which a token of this age is accepted at most. */
+  readonly acceptedForMs: number;
 }
 
 /** Methods reject with a {@link ProviderError}. */
@@ -70,21 +88,26 @@ export interface Provider {
   askAgain(refreshToken: string): Promise<Confirmed>;
   /** Tells the provider that the refresh token is no longer needed. */
   revoke(refreshToken: string): Promise<void>;
+  /** Checks a logout token of the provider. */
+  readLogout(token: string): Promise<Logout>;
 }
 
 export interface ProviderOptions {
   settings: OperatorProvider;
   egress: EgressDispatcher;
+  /** Milliseconds since 1970. */
+  clock: () => number;
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
-export function createProvider({ settings, egress, nowMs }: ProviderOptions): Provider {
+export function createProvider({ settings, egress, clock, nowMs }: ProviderOptions): Provider {
   const { issuer, clientId, clientSecret, scopes } = settings;
   const issuerUrl = new URL(issuer);
   const send = createFetch(settings, egress);
   const discoveries = new SingleFlight<ServerMetadata>();
   let known: { metadata: ServerMetadata; readAt: number } | null = null;
+  let keys: { address: string; set: ReturnType<typeof createRemoteJWKSet> } | null = null;
 
   async function discover(): Promise<ServerMetadata> {
     if (known !== null && nowMs() - known.readAt < KEPT_MS) return known.metadata;
@@ -142,7 +165,13 @@ export function createProvider({ settings, egress, nowMs }: ProviderOptions): Pr
     const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
     const info = hasUserInfo ? await fetchUserInfo(config, tokens.access_token, subject) : {};
     const claims: Claims = { ...info, ...idClaims };
-    return { subject, name: nameOf(claims) ?? subject, claims, refreshToken: tokens.refresh_token ?? null };
+    return {
+      subject,
+      name: nameOf(claims) ?? subject,
+      claims,
+      refreshToken: tokens.refresh_token ?? null,
+      providerSession: readId(idClaims['sid']),
+    };
   }
 
   return {
@@ -185,6 +214,28 @@ export function createProvider({ settings, egress, nowMs }: ProviderOptions): Pr
         if (config.serverMetadata().revocation_endpoint === undefined) return;
         await tokenRevocation(config, refreshToken, { token_type_hint: 'refresh_token' });
       }),
+
+    readLogout: (token) =>
+      explainErrors(async () => {
+        const { jwks_uri: address } = await discover();
+        if (address === undefined) throw new ProviderError('away', 'the OpenID configuration names no keys');
+        if (keys?.address !== address) {
+          const set = createRemoteJWKSet(new URL(address), {
+            [customKeyFetch]: (url, { headers, ...options }) =>
+              send(url, { ...options, headers: Object.fromEntries(headers), body: null }),
+          });
+          keys = { address, set };
+        }
+        const { payload } = await jwtVerify(token, keys.set, {
+          issuer,
+          audience: clientId,
+          algorithms: ALGORITHMS,
+          clockTolerance: SKEW_SECONDS,
+          maxTokenAge: LOGOUT_MS / 1000,
+          currentDate: new Date(clock()),
+        });
+        return readLogoutClaims(payload);
+      }),
   };
 }
 
@@ -225,6 +276,27 @@ function listHeaders(headers: Record<string, string | string[] | undefined>): [s
   return Object.entries(headers).flatMap(([name, value = []]) =>
     [value].flat().map((text): [string, string] => [name, text]),
   );
+}
+
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** Checks what OpenID Connect Back-Channel Logout 1.0 demands in section 2.6, beside the signature. */
+function readLogoutClaims(claims: JWTPayload): Logout {
+  const events: unknown = claims['events'];
+  const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
+  const subject = readId(claims.sub);
+  const providerSession = readId(claims['sid']);
+  const id = readId(claims.jti);
+  // An id token has a nonce, and must not be taken for a logout token.
+  if (!isLogout || 'nonce' in claims || id === null || (subject ?? providerSession) === null) {
+    throw new ProviderError('refused', 'the token is no logout token');
+  }
+  return { subject, providerSession, id, acceptedForMs: LOGOUT_MS };
+}
+
+/** Null for anything but an id of a usual length. */
+function readId(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= ID_LENGTH_MAX ? value : null;
 }
 
 function nameOf(claims: Claims): string | null {

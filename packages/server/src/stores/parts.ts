@@ -8,6 +8,7 @@ import { createInstances } from './instances.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createOperatorTokens } from './operator-tokens.ts';
+import { createOperatorRecords } from './operators.ts';
 import type { Databases } from './statements.ts';
 import { createStatistics } from './statistics.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -22,6 +23,7 @@ export function createSharedParts(databases: Databases) {
     approvals: createApprovals(databases),
     deniedSubjects: createDeniedSubjects(databases),
     operatorTokens: createOperatorTokens(databases),
+    operators: createOperatorRecords(databases),
     statistics: createStatistics(databases),
     subscriptions: createSubscriptions(databases),
     leases: createLeases(databases),

@@ -10,7 +10,7 @@ async function connect(script: Script) {
   let isClosed = false;
   closeAfterTest({ close: () => isClosed || server.close() });
   const settings = makeSettings({ 'admin.token': 't'.repeat(40) });
-  const { admin } = closeAfterTest(await openRemoteAdmin({ option: () => server.url, settings }));
+  const { admin } = closeAfterTest(await openRemoteAdmin({ option: () => server.url, settings, env: {} }));
   const closeServer = () => {
     isClosed = true;
     return server.close();

@@ -62,7 +62,7 @@ const BOUNDARIES: Record<string, string> = {
     .:`,
   server: `
     .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:cluster
+    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
     cli/apply: config instances keys policy subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
@@ -92,7 +92,7 @@ const BOUNDARIES: Record<string, string> = {
     execute/terms: approvals connections egress idempotency instances keys limits/database observe odoo
     naming:
     admin: approvals audit connections instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
-    operators: audit egress instances policy stores stores/ports tokens openid-client node
+    operators: audit egress instances keys policy stores stores/ports tokens jose openid-client node
     tokens: egress instances keys policy stores stores/ports jose lru-cache node
     keys: policy stores stores/ports ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node

@@ -1,6 +1,7 @@
 /** For tests: runs a command in this process, as if it were started in a folder. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Surroundings } from '../../src/cli/command.ts';
 import { replaceFile } from '../../src/cli/replace-file.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
@@ -19,13 +20,15 @@ export interface RunOptions {
   /** Standard input. */
   input?: string | null;
   /** Asks a question; by default, nobody can be asked. */
-  ask?: ((question: string) => Promise<string>) | null;
+  ask?: Surroundings['ask'];
+  /** Called with the standard error while the command runs. */
+  onComplaint?: (text: string) => void;
 }
 
 /** Runs a command whose store is a SQLite file in the folder. */
 export async function runCommand(
   args: readonly string[],
-  { folder, env = {}, input = null, ask = null }: RunOptions,
+  { folder, env = {}, input = null, ask = null, onComplaint = () => {} }: RunOptions,
 ): Promise<Ran> {
   const surroundings = recordSurroundings({
     ask,
@@ -33,6 +36,7 @@ export async function runCommand(
       path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
     writeFile: (path, text) => replaceFile(resolve(folder, path), text),
   });
+  const { complain } = surroundings;
   const status = await runCommandLine(
     {
       argv: args,
@@ -42,7 +46,13 @@ export async function runCommand(
       readSecrets: readSecretsFile,
       version: '1.2.3',
     },
-    surroundings,
+    {
+      ...surroundings,
+      complain(text) {
+        complain(text);
+        onComplaint(text);
+      },
+    },
   );
   const { stdout, stderr } = surroundings;
   return { status, stdout, stderr };

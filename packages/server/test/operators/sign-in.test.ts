@@ -113,7 +113,11 @@ test('takes claims of the user info that the id token lacks, of the same person 
 test('needs no admin token: without it, only the provider signs in', async () => {
   const { browser } = await start();
   const ways = await browser.ask('/admin/v1/session/ways');
-  expect(JSON.parse(ways.body.toString())).toEqual({ token: false, provider: 'corp' });
+  expect(JSON.parse(ways.body.toString())).toEqual({
+    token: false,
+    provider: 'corp',
+    sign_in_url: `${PUBLIC_URL}/admin/v1/session/start`,
+  });
   const login = await browser.ask('/admin/v1/session', { method: 'POST', body: '{"token": ""}' });
   expect(login.status).toBe(401);
 });
@@ -122,7 +126,7 @@ test('without operators, nobody can sign in by a provider', async () => {
   const proxy = closeAfterTest(await startProxy({ settings: { 'admin.token': 'x'.repeat(32) } }));
   const browser = new Browser(proxy);
   const ways = await browser.ask('/admin/v1/session/ways');
-  expect(JSON.parse(ways.body.toString())).toEqual({ token: true, provider: null });
+  expect(JSON.parse(ways.body.toString())).toEqual({ token: true, provider: null, sign_in_url: null });
   for (const path of ['start', 'callback?code=1&state=2'])
     expect((await browser.ask(`/admin/v1/session/${path}`)).status).toBe(404);
 });

@@ -83,7 +83,6 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
     expect(seen.answered).toBeGreaterThan(CALLS / 20);
     expect(seen.denied).toBeGreaterThan(CALLS / 5);
   },
-  120_000,
 );
 
 /** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */

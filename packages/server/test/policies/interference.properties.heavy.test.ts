@@ -133,7 +133,6 @@ test.each([14, 15, 16, 17, 18, 19] as const)(
     expect(differences, 'a key without a policy sees the hidden values').toBeGreaterThan(0);
     expect(answered).toContain('search');
   },
-  180_000,
 );
 
 /** Policies name these methods for all models and for each model, because some methods need an entry without `*`. */

@@ -146,7 +146,7 @@ describe('a caller that does not read', () => {
     }, PATIENT);
     const caller = startCaller(proxy, makeCall(upstream.url), {
       isPaused: true,
-      headers: { connection: 'close', 'x-request-timeout': '60', ...headers },
+      headers: { connection: 'close', 'x-request-timeout': '300', ...headers },
     });
     let before = -1;
     const hasStalled = () => {

@@ -77,7 +77,7 @@ test('by a command, for a subject with strange characters', async () => {
   const { settings } = await prepare();
   const proxy = closeAfterTest(await startProxy({ settings }));
   const { admin } = closeAfterTest(
-    await openRemoteAdmin({ option: () => proxy.url, settings: makeSettings(settings) }),
+    await openRemoteAdmin({ option: () => proxy.url, settings: makeSettings(settings), env: {} }),
   );
   const id = 'corp/auth0|a%2F../?#b';
   expect(await admin.denySubject({ id })).toMatchObject({ id });

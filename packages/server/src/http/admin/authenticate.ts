@@ -6,6 +6,7 @@
 
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { atMost, delay } from '@erp-proxy/async/tasks';
+import type { SignInView } from '@erp-proxy/contract';
 import { type ActorView, nameActor } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
@@ -20,8 +21,19 @@ import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
 import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';
-import { createNoProviderError, createOperatorSignIn, type OperatorSignIn } from './operator-sign-in.ts';
-import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
+import {
+  createNoProviderError,
+  createOperatorSignIn,
+  type OperatorSignIn,
+  type SignInEnd,
+} from './operator-sign-in.ts';
+import {
+  createSessions,
+  PROGRAM_PREFIX,
+  printEndOfSession,
+  printSessionCookie,
+  readSessionCookie,
+} from './session.ts';
 
 /** Its methods throw an AdminError to refuse a request. */
 export interface Authenticator {
@@ -31,10 +43,18 @@ export interface Authenticator {
   /** Starts a session and sets its cookie on the answer. */
   login(given: LoginInput, request: FastifyRequest, reply: FastifyReply): Promise<Authenticated>;
   /** The ways to start a session. */
-  listWays(): { token: boolean; provider: string | null };
+  listWays(): SignInView;
   /** For the sign-in by an identity provider. Throws an AdminError if there is none. */
   readonly provider: Pick<OperatorSignIn, 'start' | 'finish'>;
-  /** Clears the cookie of the session, if there is one. */
+  /** Returns the session of a program, with the text that the program sends as its bearer token. */
+  takeOver(
+    given: { code: string; verifier: string },
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<{ person: Authenticated; session: string }>;
+  /** Ends sessions as a logout token of the provider says. */
+  endByProvider(logoutToken: string): Promise<void>;
+  /** Ends the session of a program, or clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
@@ -208,7 +228,21 @@ export function createAuthenticator({
   async function findSession(value: string, reply: FastifyReply): Promise<SignedIn | null> {
     const session = sessions.find(value);
     if (session !== null) return { ...SESSION, expiresAt: session.expiresAt };
-    return signIn === null ? null : await signIn.find(value, reply);
+    return signIn === null ? null : await signIn.find(value, 'browser', reply);
+  }
+
+  async function findProgram(
+    given: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Authenticated> {
+    const found = await signIn?.find(given.slice(PROGRAM_PREFIX.length), 'program', reply);
+    return requireRole(found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request));
+  }
+
+  function refuseSession(detail: string, request: FastifyRequest): never {
+    record(NOBODY, 'login.refused', 'session', request);
+    throw createAdminError(401, detail);
   }
 
   /** Throws an AdminError if the session has ended, or a page of another server makes a change with it. */
@@ -216,10 +250,7 @@ export function createAuthenticator({
     const value = readSessionCookie(request.headers.cookie);
     if (value === undefined) throw createAdminError(401, NOT_SIGNED_IN);
     const session = await findSession(value, reply);
-    if (session === null) {
-      record(NOBODY, 'login.refused', 'session', request);
-      throw createAdminError(401, 'The session has ended: log in again.');
-    }
+    if (session === null) return refuseSession('The session has ended: log in again.', request);
     if (!isSafe(request.method)) requireOwnPage(request);
     return session;
   }
@@ -239,34 +270,44 @@ export function createAuthenticator({
   }
 
   return {
-    listWays: () => ({ token: setToken !== null, provider: operators?.name ?? null }),
+    listWays: () => ({
+      token: setToken !== null,
+      provider: operators?.name ?? null,
+      sign_in_url: signIn?.startUrl ?? null,
+    }),
     provider: {
-      start: async (returnTo, reply) => requireProvider().start(returnTo, reply),
+      start: async (end: SignInEnd, reply) => requireProvider().start(end, reply),
       finish: async (request, reply) => requireProvider().finish(request, reply),
     },
 
     async identify(request, reply) {
       const { authorization } = request.headers;
       if (authorization !== undefined) {
-        const given = /^bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
+        const given = readBearer(authorization);
+        if (given.startsWith(PROGRAM_PREFIX)) return findProgram(given, request, reply);
         const holder = await findTokenHolder(given, request, reply);
         recordToken(holder, request);
         return holder;
       }
-      const session = await requireSession(request, reply);
-      const { role } = session;
-      if (role === null) throw createAdminError(403, NO_ROLE);
-      return { ...session, role };
+      return requireRole(await requireSession(request, reply));
     },
 
     async identifyPerson(request, reply) {
       const { authorization } = request.headers;
       if (authorization !== undefined) {
-        return findTokenPerson(/^bearer +(.*)$/i.exec(authorization)?.[1] ?? '', request, reply);
+        return findTokenPerson(readBearer(authorization), request, reply);
       }
       const session = await requireSession(request, reply);
       if (session.type !== 'person') throw createAdminError(403, NO_PERSON);
       return nameActor(session);
+    },
+
+    endByProvider: async (logoutToken) => requireProvider().endByProvider(logoutToken),
+
+    async takeOver({ code, verifier }, request, reply) {
+      const found = await requireProvider().takeOver(code, verifier);
+      if (found === null) return refuseSlowly('provider', NO_HANDOVER, request, reply);
+      return { person: requireRole(found.person), session: PROGRAM_PREFIX + found.value };
     },
 
     async login({ token = '', code }, request, reply) {
@@ -280,9 +321,12 @@ export function createAuthenticator({
     },
 
     async logout(request, reply) {
-      const value = readSessionCookie(request.headers.cookie);
+      const { authorization, cookie } = request.headers;
+      const bearer = readBearer(authorization);
+      const isProgram = bearer.startsWith(PROGRAM_PREFIX);
+      const value = isProgram ? bearer.slice(PROGRAM_PREFIX.length) : readSessionCookie(cookie);
       if (value !== undefined) {
-        requireOwnPage(request);
+        if (!isProgram) requireOwnPage(request);
         const person = (await signIn?.end(value)) ?? null;
         if (person !== null) record(person, 'logout.session', 'provider', request);
         else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
@@ -312,12 +356,29 @@ const PERSONAL_REFUSALS: Record<RefusedToken['refused'], string> = {
   expired: 'This personal token has expired: ask an administrator for another one.',
   revoked: 'This personal token was revoked.',
   denied: 'The person who created this personal token is denied.',
+  no_role: 'The person who created this personal token has no role any more.',
+  unconfirmed:
+    'The person who created this personal token must sign in again: the provider has not confirmed them for operators.tokenDays.',
 };
 
 const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';
 
 const CODE_UNCHECKED =
   'The store of the proxy did not say whether this sign-in link was used. Try again when it answers, or print a new link with `erp-proxy console`.';
+
+const NO_HANDOVER =
+  'This code of a sign-in is unknown, used or older than two minutes: run `erp-proxy login` again.';
+
+/** The bearer token of the header; empty if there is none. */
+function readBearer(authorization: string | undefined): string {
+  return /^bearer +(.*)$/i.exec(authorization ?? '')?.[1] ?? '';
+}
+
+function requireRole(session: SignedIn): Authenticated {
+  const { role } = session;
+  if (role === null) throw createAdminError(403, NO_ROLE);
+  return { ...session, role };
+}
 
 function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';

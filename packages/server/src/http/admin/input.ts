@@ -27,12 +27,13 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
 }
 
 /**
- * The body as JSON; undefined if there is none. In an object, the member `rawMember` is returned as its original bytes.
+ * The body as JSON, or the fields of a form; undefined if there is none. In an object, the member `rawMember` is
+ * returned as its original bytes.
  */
-export async function readJsonBody(
+export async function readAdminBody(
   request: FastifyRequest,
   reply: FastifyReply,
-  { rawMember, isOpen }: Pick<AdminRoute, 'rawMember' | 'isOpen'>,
+  { rawMember, isForm, isOpen }: Pick<AdminRoute, 'rawMember' | 'isForm' | 'isOpen'>,
 ): Promise<unknown> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
@@ -41,8 +42,10 @@ export async function readJsonBody(
     bytesMax: isOpen === true ? OPEN_BODY_BYTES_MAX : BODY_BYTES_MAX,
     takeRoom: async () => true,
     signal: new AbortController().signal,
+    ...(isForm ? { kind: 'bytes' as const } : {}),
   });
   if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
+  if (isForm) return Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
   try {
     return rawMember === undefined ? readValue(body) : readAround(rawMember, body);
   } catch (error) {

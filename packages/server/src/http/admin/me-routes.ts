@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { AuditedActor } from '../../admin/audited-actions.ts';
 import type { OwnConnectionOperations } from '../../admin/own-connections.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
-import { readInput, readJsonBody } from './input.ts';
+import { readAdminBody, readInput } from './input.ts';
 import { ME_PATH, ME_ROUTES, type MeRoute } from './me-table.ts';
 import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
 
@@ -42,7 +42,7 @@ async function answer(
   const person = await authenticator.identifyPerson(request, reply);
   const [instance = ''] = route.params ? Object.values(readInput(route.params, request.params)) : [];
   readInput(NOTHING, request.query);
-  const given = await readJsonBody(request, reply, {});
+  const given = await readAdminBody(request, reply, {});
   const body = readInput<unknown>(route.body ?? NOTHING, given === undefined && !route.body ? {} : given);
   const own = connectionsOf({ ...person, address: request.ip, requestId: readId(reply) });
   const shown = await route.handle(own, String(instance), body);

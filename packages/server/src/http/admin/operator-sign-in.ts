@@ -1,29 +1,55 @@
 /**
- * Signs persons in to the console by an identity provider, with redirects of their browser, and finds their sessions.
- * Redirects lead to the provider or to a page of the console, and nowhere else.
+ * Signs persons in by an identity provider, with redirects of their browser, and finds their sessions. Redirects lead
+ * to the provider, to a page of the console or, if a sign-in for a program fails, to the program at 127.0.0.1, and
+ * nowhere else.
  */
+import { SESSION_HEADER } from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
-import { type Operators, SIGN_IN_MS, type SignInFault } from '../../operators/operators.ts';
+import {
+  type Operators,
+  type ReturnTo,
+  SIGN_IN_MS,
+  type SignInFault,
+  type WaitingProgram,
+} from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Login, SignedIn } from './login.ts';
-import { type CookieScope, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
+import { showProgramPage } from './program-page.ts';
+import { type CookieScope, PROGRAM_PREFIX, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
 /** Belongs to one sign-in of one browser. */
 const SIGN_IN_COOKIE = 'ep_sign_in';
 
 /** Methods throw an AdminError to refuse a request. */
 export interface OperatorSignIn {
-  /** Sends the browser to the provider. `returnTo`: path of the page of the console to come back to. */
-  start(returnTo: string | undefined, reply: FastifyReply): Promise<void>;
-  /** Takes the answer of the provider, and sends the browser to a page of the console. */
+  /** Address that begins a sign-in. */
+  readonly startUrl: string;
+  /** Sends the browser to the provider. */
+  start(end: SignInEnd, reply: FastifyReply): Promise<void>;
+  /**
+   * Takes the answer of the provider, and sends the browser to a page of the console, or shows a page that leads to the
+   * waiting program.
+   */
   finish(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Null if the session has ended. Sets the new cookie if the session was renewed. */
-  find(value: string, reply: FastifyReply): Promise<SignedIn | null>;
+  /** The session that a program takes with its code; null if there is none. */
+  takeOver(code: string, proof: string): Promise<{ person: SignedIn; value: string } | null>;
+  /** Null if the session has ended. If it was renewed, sets the new cookie, or the header for programs. */
+  find(value: string, holder: 'browser' | 'program', reply: FastifyReply): Promise<SignedIn | null>;
+  /** Takes a logout token of the provider. */
+  endByProvider(logoutToken: string): Promise<void>;
   /** Tells the provider that a person signs out, without waiting for it. Null if there is no such session. */
   end(value: string): Promise<SignedIn | null>;
+}
+
+/** What a request that begins a sign-in says of its end. */
+export interface SignInEnd {
+  /** Path of the page of the console to open. Default: the first one. */
+  returnTo: string | undefined;
+  /** The program to go to in place of a page. */
+  program: WaitingProgram | null;
 }
 
 export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'> {
@@ -60,18 +86,28 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
     return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
   }
 
-  const showFault = (fault: SignInFault, reply: FastifyReply) =>
-    void reply.redirect(`${root}/sign-in?problem=${fault}`, 303);
+  const findSession = (value: string) =>
+    operators.find(value).catch((error: unknown) => {
+      throw explainError(error);
+    });
+
+  const showFault = (fault: SignInFault, returnTo: ReturnTo | null, reply: FastifyReply) => {
+    const place = typeof returnTo === 'object' && returnTo !== null ? locate(returnTo) : `${root}/sign-in`;
+    void reply.redirect(`${place}?problem=${fault}`, 303);
+  };
 
   return {
-    async start(returnTo, reply) {
+    startUrl: `${root}/admin/v1/session/start`,
+
+    async start({ returnTo, program }, reply) {
+      const end = program ?? readPath(returnTo);
       try {
-        const { url: address, cookie } = await operators.begin(readPath(returnTo));
+        const { url: address, cookie } = await operators.begin(end);
         reply.header('set-cookie', printSignIn(cookie, SIGN_IN_MS));
         void reply.redirect(address, 303);
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
-        showFault('away', reply);
+        showFault('away', end, reply);
       }
     },
 
@@ -82,30 +118,66 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
         throw toAdminError(error);
       });
       if ('fault' in outcome) {
-        const { fault } = outcome;
+        const { fault, returnTo } = outcome;
         record('login.refused', null, request);
         if (fault !== 'away') await slowDown(request, reply);
         reply.header('set-cookie', endOfSignIn);
-        return showFault(fault, reply);
+        return showFault(fault, returnTo, reply);
       }
       const { session, value, returnTo } = outcome;
+      if (typeof returnTo === 'object') {
+        const { role } = session;
+        // A program administers the proxy; a person without a role has pages of their own.
+        if (role === null) {
+          reply.header('set-cookie', endOfSignIn);
+          return showFault('no_role', returnTo, reply);
+        }
+        const code = await operators.handOver(value, returnTo).catch((error: unknown) => {
+          throw toAdminError(error);
+        });
+        reply.header('set-cookie', endOfSignIn);
+        showProgramPage({ ...session, role }, `${locate(returnTo)}?code=${code}`, reply);
+      } else {
+        reply.header('set-cookie', [printSession(value, session.endsAt), endOfSignIn]);
+        void reply.redirect(root + returnTo, 303);
+      }
       record('login.person', authenticate(session), request);
-      reply.header('set-cookie', [printSession(value, session.endsAt), endOfSignIn]);
-      void reply.redirect(root + returnTo, 303);
     },
 
-    async find(value, reply) {
-      const found = await operators.find(value).catch((error: unknown) => {
-        throw explainError(error);
+    async takeOver(code, proof) {
+      const value = await operators.takeOver(code, proof).catch((error: unknown) => {
+        throw toAdminError(error);
       });
+      const found = value === null ? null : await findSession(value);
+      return found && { person: authenticate(found.session), value: found.value ?? value! };
+    },
+
+    async find(value, holder, reply) {
+      const found = await findSession(value);
       if (found === null) return null;
       const { session } = found;
-      if (found.value !== null) reply.header('set-cookie', printSession(found.value, session.endsAt));
+      if (found.value !== null) {
+        if (holder === 'program') reply.header(SESSION_HEADER, PROGRAM_PREFIX + found.value);
+        else reply.header('set-cookie', printSession(found.value, session.endsAt));
+      }
       return authenticate(session);
     },
 
+    async endByProvider(logoutToken) {
+      try {
+        await operators.endByProvider(logoutToken);
+      } catch (error) {
+        if (!(error instanceof ProviderError) || error.fault === 'away') throw explainError(error);
+        throw new AdminError(describeProblem(400, 'This is no valid logout token of the provider.'), {
+          cause: error,
+        });
+      }
+    },
+
     async end(value) {
-      const session = await operators.end(value);
+      const session = await operators.end(value).catch((error: unknown) => {
+        throw toAdminError(error);
+      });
       return session && authenticate(session);
     },
   };
@@ -118,6 +190,10 @@ function authenticate({
   endsAt,
 }: Pick<SignedIn, 'id' | 'name' | 'role'> & { endsAt: number }): SignedIn {
   return { type: 'person', id, name, role, expiresAt: endsAt };
+}
+
+function locate({ port }: WaitingProgram): string {
+  return `http://127.0.0.1:${port}/`;
 }
 
 const NOWHERE = 'http://nowhere.invalid';

@@ -11,7 +11,7 @@ import { NOBODY } from '../../audit/actors.ts';
 import { hasTag } from '../etag.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
-import { readIfMatch, readInput, readJsonBody } from './input.ts';
+import { readAdminBody, readIfMatch, readInput } from './input.ts';
 import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts';
 
@@ -110,7 +110,7 @@ function readTag({ method, takesVersion }: AdminRoute, { headers }: FastifyReque
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const given = await readJsonBody(request, reply, route);
+  const given = await readAdminBody(request, reply, route);
   // An empty object is the same as no body, because some HTTP clients always send one.
   const said = given === undefined ? {} : given;
   if (route.body) return readInput(route.body, needsBody(route) ? given : said);

@@ -6,6 +6,9 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export const SESSION_COOKIE = 'ep_session';
 
+/** Programs send the value of a session as a bearer token, after this prefix. */
+export const PROGRAM_PREFIX = 'eps_';
+
 /** The length of a working day. */
 const LIFE_MS = 8 * 3_600_000;
 const VALUE = /^(\d{1,15})\.([\w-]{43})$/;

@@ -17,6 +17,7 @@ import { named, showAs } from '../schema-registry.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Execute } from './execute.ts';
 import type { Authenticated } from './login.ts';
+import type { SignInEnd } from './operator-sign-in.ts';
 
 // Completes the schemas of the admin API with those of the proxy's own parsers: of policies, and of execute calls.
 const policy = named('Policy', POLICY_SCHEMA);
@@ -39,6 +40,8 @@ export interface AdminRoute<Body = unknown> extends schemas.AdminOperation {
   body?: z.ZodType<Body>;
   /** Member of the body that is kept as its original bytes. */
   rawMember?: string;
+  /** True if the body is a form, as providers send it, in place of JSON. */
+  isForm?: true;
   /** `isOfCall`: the answer and its errors are those of an execute call. */
   answer: schemas.AdminAnswer & { isOfCall?: true };
   /** True if the route needs neither token nor session, and so no role. */
@@ -141,13 +144,11 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     role: 'viewer',
     id: 'startSignIn',
     summary: 'Sends a browser to the identity provider, where its person signs in.',
-    query: z.strictObject({
-      return_to: z.string().describe('Path of the page of the console to open then.').exactOptional(),
-    }),
+    query: schemas.startSignInQuery,
     answer: { status: 303 },
     isOpen: true,
     handle: async ({ authenticator, given: [query], reply }) =>
-      authenticator.provider.start((query as { return_to?: string }).return_to, reply),
+      authenticator.provider.start(readSignInEnd(query as schemas.StartSignInQuery), reply),
   }),
   route({
     method: 'GET',
@@ -162,11 +163,38 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     handle: async ({ authenticator, request, reply }) => authenticator.provider.finish(request, reply),
   }),
   route({
+    method: 'POST',
+    path: '/session/backchannel',
+    role: 'viewer',
+    id: 'endSessions',
+    summary: 'Takes a logout token of the identity provider, and ends the sessions that it names.',
+    body: schemas.logoutTokenInput,
+    isForm: true,
+    answer: { status: 204 },
+    problems: [503],
+    isOpen: true,
+    handle: async ({ authenticator, body }) => authenticator.endByProvider(body.logout_token),
+  }),
+  route({
+    method: 'POST',
+    path: '/session/program',
+    role: 'viewer',
+    id: 'takeProgramSession',
+    summary: 'Gives a program the session of the person who has just signed in for it.',
+    body: schemas.programSessionInput,
+    answer: { status: 200, schema: schemas.programSessionView },
+    isOpen: true,
+    handle: async ({ authenticator, body, request, reply }) => {
+      const { person, session } = await authenticator.takeOver(body, request, reply);
+      return { ...showSession(person), session };
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/session',
     role: 'viewer',
     id: 'logout',
-    summary: 'Clears the cookie of the session.',
+    summary: 'Ends the session: clears its cookie, or ends the session of a program.',
     answer: { status: 204 },
     isOpen: true,
     handle: async ({ authenticator, request, reply }) => authenticator.logout(request, reply),
@@ -208,6 +236,11 @@ function fillIn(path: string, answer: unknown): string {
 /** Infers the types of the handler's input from the schemas of the route. */
 function route<Body>(definition: AdminRoute<Body>): AdminRoute {
   return definition;
+}
+
+function readSignInEnd({ return_to, port, challenge }: schemas.StartSignInQuery): SignInEnd {
+  const isProgram = port !== undefined && challenge !== undefined;
+  return { returnTo: return_to, program: isProgram ? { port: Number(port), challenge } : null };
 }
 
 function showSession(identity: Authenticated): z.infer<typeof schemas.sessionView> {

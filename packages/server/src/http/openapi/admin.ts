@@ -82,7 +82,7 @@ function describeRoute(route: AdminRoute, of?: typeof OF_PERSON): object {
       ? {
           requestBody: {
             required: needsBody(route),
-            content: { 'application/json': { schema: refer(body) } },
+            content: { [route.isForm ? FORM : 'application/json']: { schema: refer(body) } },
           },
         }
       : {}),
@@ -111,6 +111,8 @@ function mergeAnswers(answers: readonly (readonly [string | number, DescribedAns
   return merged;
 }
 
+const FORM = 'application/x-www-form-urlencoded';
+
 const DESCRIPTIONS: Record<AdminRoute['answer']['status'], string> = {
   200: 'The requested data.',
   201: 'Created.',
@@ -136,7 +138,8 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
     400,
     ...(route.isOpen && !route.body ? [] : ([401, 429] as const)),
     ...(isChange || !includesRole('viewer', route.role) ? ([403] as const) : []),
-    ...(route.body ? ([413, 415] as const) : []),
+    ...(route.body ? ([413] as const) : []),
+    ...(route.body && !route.isForm ? ([415] as const) : []),
     ...(route.problems ?? []),
     // The answer while the admin API is off.
     404,

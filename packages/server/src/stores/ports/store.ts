@@ -12,6 +12,7 @@ import type { InstanceStore } from './instances.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './leases.ts';
 import type { OperatorTokenStore } from './operator-tokens.ts';
+import type { OperatorStore } from './operators.ts';
 import type { StatisticsStore } from './statistics.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 
@@ -37,6 +38,7 @@ export interface Store {
   readonly approvals: ApprovalStore;
   readonly deniedSubjects: DeniedSubjectStore;
   readonly operatorTokens: OperatorTokenStore;
+  readonly operators: OperatorStore;
   readonly statistics: StatisticsStore;
   readonly subscriptions: SubscriptionStore;
   readonly leases: LeaseStore;

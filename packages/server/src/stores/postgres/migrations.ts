@@ -201,6 +201,18 @@ const MIGRATIONS: readonly string[] = [
      last_used_at bigint
    );
    CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
+  `CREATE TABLE operators (
+     id text COLLATE "C" PRIMARY KEY,
+     name text NOT NULL,
+     granted text,
+     confirmed_at bigint NOT NULL,
+     ended_until bigint NOT NULL
+   );
+   CREATE TABLE ended_sessions (
+     id text COLLATE "C" PRIMARY KEY,
+     kept_until bigint NOT NULL
+   );
+   CREATE INDEX ended_sessions_by_age ON ended_sessions (kept_until);`,
   `ALTER TABLE client_keys ADD COLUMN person text;
    CREATE TABLE connections (
      instance text COLLATE "C" NOT NULL,

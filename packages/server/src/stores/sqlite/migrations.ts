@@ -241,6 +241,18 @@ const MIGRATIONS: readonly string[] = [
      last_used_at INTEGER
    ) STRICT;
    CREATE INDEX operator_tokens_by_age ON operator_tokens (created_at, id);`,
+  `CREATE TABLE operators (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     granted TEXT,
+     confirmed_at INTEGER NOT NULL,
+     ended_until INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE ended_sessions (
+     id TEXT PRIMARY KEY,
+     kept_until INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX ended_sessions_by_age ON ended_sessions (kept_until);`,
   `ALTER TABLE client_keys ADD COLUMN person TEXT;
    CREATE TABLE connections (
      instance TEXT NOT NULL,

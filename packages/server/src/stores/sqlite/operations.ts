@@ -12,6 +12,7 @@ import type { InstanceStore } from '../ports/instances.ts';
 import type { KeyStore } from '../ports/keys.ts';
 import type { LeaseStore } from '../ports/leases.ts';
 import type { OperatorTokenStore } from '../ports/operator-tokens.ts';
+import type { OperatorStore } from '../ports/operators.ts';
 import type { StatisticsStore } from '../ports/statistics.ts';
 import type { Store, StoreChange } from '../ports/store.ts';
 import type { SubscriptionStore } from '../ports/subscriptions.ts';
@@ -46,6 +47,7 @@ export interface Parts {
   approvals: ApprovalStore;
   deniedSubjects: DeniedSubjectStore;
   operatorTokens: OperatorTokenStore;
+  operators: OperatorStore;
   statistics: StatisticsStore;
   subscriptions: SubscriptionStore;
   leases: LeaseStore;
@@ -109,6 +111,15 @@ export const OPERATIONS: {
     prune: QUICK_WRITE,
   },
   deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
+  operators: {
+    confirm: WRITE,
+    withdraw: WRITE,
+    endSessions: WRITE,
+    endSession: WRITE,
+    hasEnded: READ,
+    find: READ,
+    list: READ,
+  },
   operatorTokens: { insert: WRITE, findById: READ, list: READ, revoke: WRITE, touch: QUICK_WRITE },
   statistics: { put: QUICK_WRITE, list: READ, prune: QUICK_WRITE },
   subscriptions: {

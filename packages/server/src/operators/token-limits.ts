@@ -1,0 +1,30 @@
+/** How the person who has created a personal token limits the token: a token ends with its person. */
+import { tryParse } from '@erp-proxy/contract';
+import { readActor } from '../audit/actors.ts';
+import type { TokenLimit } from '../keys/operator-tokens.ts';
+import type { OperatorToken } from '../stores/ports/operator-tokens.ts';
+import type { Store } from '../stores/ports/store.ts';
+import type { Grant } from './parse-operators.ts';
+
+export interface TokenLimitsOptions {
+  store: Pick<Store, 'deniedSubjects' | 'operators'>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Time after a sign-in or a renewal for which the tokens of a person work. */
+  confirmedForMs: number;
+}
+
+/** The result rejects if the store fails. */
+export function createTokenLimits({ store, clock, confirmedForMs }: TokenLimitsOptions) {
+  return async ({ createdBy }: Pick<OperatorToken, 'createdBy'>): Promise<TokenLimit> => {
+    const creator = readActor(tryParse(createdBy));
+    if (creator?.type !== 'person') return null;
+    const [denied, person] = await Promise.all([
+      store.deniedSubjects.find(creator.id),
+      store.operators.find(creator.id),
+    ]);
+    if (denied !== null) return { bar: 'denied' };
+    if (person === null || clock() - person.confirmedAt >= confirmedForMs) return { bar: 'unconfirmed' };
+    return person.granted === null ? { bar: 'no_role' } : (JSON.parse(person.granted) as Grant);
+  };
+}
