@@ -283,7 +283,13 @@ export function createOperators(options: OperatorsOptions): Operators {
     store.operators.endSession({ session, keptUntil: endsAt + USED_MARGIN_MS, now: clock() });
 
   /** Looks all ends up for each request: what has ended must not work, and requests to the admin API are few. */
-  async function hasEnded({ id, role, session, providerSession, startedAt }: OperatorSession): Promise<boolean> {
+  async function hasEnded({
+    id,
+    role,
+    session,
+    providerSession,
+    startedAt,
+  }: OperatorSession): Promise<boolean> {
     const ends = [session, ...(providerSession === null ? [] : [nameProviderSession(providerSession)])];
     const [isDenied, isEnded, person] = await Promise.all([
       denied.isDenied(id),

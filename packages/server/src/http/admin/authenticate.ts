@@ -237,7 +237,9 @@ export function createAuthenticator({
     reply: FastifyReply,
   ): Promise<Authenticated> {
     const found = await signIn?.find(given.slice(PROGRAM_PREFIX.length), 'program', reply);
-    return requireRole(found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request));
+    return requireRole(
+      found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request),
+    );
   }
 
   function refuseSession(detail: string, request: FastifyRequest): never {
