@@ -7,7 +7,7 @@ const COLUMNS = 'id, name, granted, confirmed_at AS "confirmedAt", ended_until A
 
 export function createOperatorRecords({ durable }: Databases): OperatorStore {
   const { isIn } = durable.dialect;
-  const change = async (statement: string, values: (string | number)[]) => {
+  const change = async (statement: string, values: (string | number | null)[]) => {
     await durable.transact((statements) => statements.change(statement, values));
   };
   return {

@@ -235,11 +235,13 @@ export async function tell(world: World, { method, path, ...given }: Question, r
   const print = (text: string | undefined) => {
     let shown = text ?? '';
     for (const [found, name] of random) shown = shown.replaceAll(found, name);
-    return shown
-      .replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>')
-      // Ids of requests.
-      .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>')
-      .replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>');
+    return (
+      shown
+        .replaceAll(/("(?:\w+_ms|ms)":)[\d.]+/g, '$1<ms>')
+        // Ids of requests.
+        .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '<uuid>')
+        .replaceAll(/"seq":\d+|^\d+(?=,\d{4}-)/gm, '<seq>')
+    );
   };
   const text = print(body.toString())
     .replaceAll(String(headers['x-request-id']), '<request>')

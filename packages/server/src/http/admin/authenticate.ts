@@ -298,10 +298,7 @@ export function createAuthenticator({
         recordToken(holder, request);
         return holder;
       }
-      const session = await requireSession(request, reply);
-      const { role } = session;
-      if (role === null) throw createAdminError(403, NO_ROLE);
-      return { ...session, role };
+      return requireRole(await requireSession(request, reply));
     },
 
     async identifyPerson(request, reply) {
@@ -323,7 +320,7 @@ export function createAuthenticator({
     async takeOver({ code, verifier }, request, reply) {
       const found = await requireProvider().takeOver(code, verifier);
       if (found === null) return refuseSlowly('provider', NO_HANDOVER, request, reply);
-      return { person: found.person, session: PROGRAM_PREFIX + found.value };
+      return { person: requireRole(found.person), session: PROGRAM_PREFIX + found.value };
     },
 
     async login({ token = '', code }, request, reply) {
@@ -392,6 +389,12 @@ function readBearer(authorization: string | undefined): string {
 function readProgramSession({ headers }: FastifyRequest): string | null {
   const given = readBearer(headers.authorization);
   return given.startsWith(PROGRAM_PREFIX) ? given.slice(PROGRAM_PREFIX.length) : null;
+}
+
+function requireRole(session: SignedIn): Authenticated {
+  const { role } = session;
+  if (role === null) throw createAdminError(403, NO_ROLE);
+  return { ...session, role };
 }
 
 function isSafe(method: string): boolean {

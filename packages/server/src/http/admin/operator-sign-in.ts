@@ -17,7 +17,7 @@ import {
 } from '../../operators/operators.ts';
 import { ProviderError } from '../../operators/provider-error.ts';
 import { isConsolePath } from '../console/console-routes.ts';
-import type { Authenticated, Login, SignedIn } from './login.ts';
+import type { Login, SignedIn } from './login.ts';
 import { showProgramPage } from './program-page.ts';
 import { type CookieScope, PROGRAM_PREFIX, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
 
@@ -36,7 +36,7 @@ export interface OperatorSignIn {
    */
   finish(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** The session that a program takes with its code; null if there is none. */
-  takeOver(code: string, proof: string): Promise<{ person: Authenticated; value: string } | null>;
+  takeOver(code: string, proof: string): Promise<{ person: SignedIn; value: string } | null>;
   /** Null if the session has ended. If it was renewed, sets the new cookie, or the header for programs. */
   find(value: string, holder: 'browser' | 'program', reply: FastifyReply): Promise<SignedIn | null>;
   /** Takes a logout token of the provider. */
@@ -128,8 +128,11 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
       const { session, value, returnTo } = outcome;
       const { role } = session;
       if (typeof returnTo === 'object') {
-        // Commands administer the proxy.
-        if (role === null) return showFault('no_role', returnTo, reply);
+        // A program administers the proxy; a person without a role has pages of their own.
+        if (role === null) {
+          reply.header('set-cookie', endOfSignIn);
+          return showFault('no_role', returnTo, reply);
+        }
         const code = await operators.handOver(value, returnTo).catch((error: unknown) => {
           throw toAdminError(error);
         });

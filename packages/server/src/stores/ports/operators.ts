@@ -15,9 +15,7 @@ export interface OperatorRecord {
 
 export interface OperatorStore {
   /** Inserts the person, or replaces all but `endedUntil`. */
-  confirm(
-    person: Omit<OperatorRecord, 'endedUntil' | 'granted'> & { readonly granted: string },
-  ): Promise<void>;
+  confirm(person: Omit<OperatorRecord, 'endedUntil'>): Promise<void>;
   /** Takes away what was granted. Does nothing for an unknown person. */
   withdraw(id: string): Promise<void>;
   /** Ends the sessions that began at this time or before. Does nothing for an unknown person, who has none. */
