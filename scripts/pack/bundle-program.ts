@@ -10,16 +10,16 @@ import { root } from './root.ts';
 const SOURCE = join(root, 'packages/server');
 const BIN = 'bin/erp-proxy.mjs';
 const ENTRIES = {
-  main: 'src/main.ts',
-  // A thread starts from a file of its own. src/stores/sqlite/thread.ts has its name.
-  worker: 'src/stores/sqlite/worker.mjs',
-  // src/execute/thread/run-in-thread.ts has the name of this file.
-  'calls-worker': 'src/execute/thread/calls-worker.mjs',
-  // src/mcp/documents/read-document.ts has the name of this file.
-  'extract-worker': 'src/mcp/documents/extract-worker.mjs',
+  main: 'packages/server/src/main.ts',
+  // A thread starts from a file of its own. packages/stores/src/sqlite/thread.ts has its name.
+  worker: 'packages/stores/src/sqlite/worker.mjs',
+  // packages/server/src/execute/thread/run-in-thread.ts has the name of this file.
+  'calls-worker': 'packages/server/src/execute/thread/calls-worker.mjs',
+  // packages/server/src/mcp/documents/read-document.ts has the name of this file.
+  'extract-worker': 'packages/server/src/mcp/documents/extract-worker.mjs',
 };
 /** Files that the program reads at run time. The source that names a file is in the same folder. */
-const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
+const ASSETS = ['html', 'css', 'js'].map((type) => `packages/server/src/http/reference/reference.${type}`);
 /**
  * Dependencies in the bundle. Every command loads yaml and zod: as a hundred separate files, they take half of a
  * command's time. The server loads the SDK of MCP, which would bring 16 MB outside the bundle, with another zod. The
@@ -51,7 +51,7 @@ const isForeign = (id: string) => {
 export async function bundleProgram(folder: string): Promise<readonly string[]> {
   const bundle = await rolldown({
     cwd: root,
-    input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(SOURCE, path)])),
+    input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(root, path)])),
     platform: 'node',
     external: isForeign,
   });
@@ -70,7 +70,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
     minifyInternalExports: false,
   });
   await bundle.close();
-  for (const path of ASSETS) cpSync(join(SOURCE, path), join(folder, 'dist', basename(path)));
+  for (const path of ASSETS) cpSync(join(root, path), join(folder, 'dist', basename(path)));
   writeBin(folder);
   writeLicenses(folder);
   return BUNDLED;

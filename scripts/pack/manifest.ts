@@ -14,8 +14,11 @@ export interface Manifest {
   types?: string;
   files?: readonly string[];
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
   repository?: Repository;
 }
+
+const OWN = '@erp-proxy/';
 
 export function readManifest(source: string): Manifest {
   return JSON.parse(readFileSync(join(root, source, 'package.json'), 'utf8')) as Manifest;
@@ -23,10 +26,10 @@ export function readManifest(source: string): Manifest {
 
 /**
  * Packages of this repository and bundled packages are part of the tarball, so the manifest does not list them as
- * dependencies.
+ * dependencies, but it lists what the packages of this repository depend on.
  */
 export function makeManifest(
-  { private: _private, dependencies = {}, ...own }: Manifest,
+  { private: _private, devDependencies: _tests, dependencies = {}, ...own }: Manifest,
   {
     built,
     bundled,
@@ -39,8 +42,8 @@ export function makeManifest(
     repository: Repository | null;
   },
 ): Manifest {
-  const foreign = Object.entries(dependencies).filter(
-    ([name]) => !name.startsWith('@erp-proxy/') && !bundled.includes(name),
+  const foreign = Object.entries(collectDependencies(dependencies)).filter(
+    ([name]) => !name.startsWith(OWN) && !bundled.includes(name),
   );
   return {
     ...own,
@@ -50,4 +53,18 @@ export function makeManifest(
     ...(repository === null ? {} : { repository }),
     publishConfig: { access: 'public' },
   } as Manifest;
+}
+
+/** The dependencies with those of the packages of this repository among them, sorted by name. */
+function collectDependencies(dependencies: Readonly<Record<string, string>>): Record<string, string> {
+  const collected = new Map<string, string>();
+  const add = ([name, version]: [string, string]) => {
+    if (collected.has(name)) return;
+    collected.set(name, version);
+    if (!name.startsWith(OWN)) return;
+    const own = readManifest(`packages/${name.slice(OWN.length)}`);
+    Object.entries(own.dependencies ?? {}).forEach(add);
+  };
+  Object.entries(dependencies).forEach(add);
+  return Object.fromEntries([...collected].sort(([left], [right]) => (left < right ? -1 : 1)));
 }

@@ -23,6 +23,7 @@ import type {
   UpstreamView,
 } from '@erp-proxy/contract';
 import type { AdminOperations } from '@erp-proxy/contract/admin';
+import type { DeniedSubjectStore, KeyRecord } from '@erp-proxy/stores/ports';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -32,8 +33,6 @@ import type { ExpiryNotice } from '../keys/expiry-notices.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { OperatorTokens } from '../keys/operator-tokens.ts';
 import type { Statistics } from '../statistics/statistics.ts';
-import type { DeniedSubjectStore } from '../stores/ports/denied-subjects.ts';
-import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
 import type { ExplainOwnCall } from './four-eyes.ts';

@@ -12,10 +12,10 @@ import {
   type StatusView,
 } from '@erp-proxy/contract';
 import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
+import type { KeyRecord } from '@erp-proxy/stores/ports';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
-import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';

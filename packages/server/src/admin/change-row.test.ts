@@ -1,5 +1,5 @@
+import type { Change } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
-import type { Change } from '../stores/ports/change.ts';
 import { changeRow } from './change-row.ts';
 
 /** A row that someone else changes `times` times, each time just before our change. */

@@ -1,7 +1,7 @@
 /** Changes one version of a row: the given one, or the newest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VersionTag } from '@erp-proxy/contract';
-import type { Change } from '../stores/ports/change.ts';
+import type { Change } from '@erp-proxy/stores/ports';
 import { type AdminError, createAdminError } from './admin-error.ts';
 
 /**

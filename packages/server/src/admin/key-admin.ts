@@ -2,10 +2,10 @@
 import { type InvalidMember, type KeyChanges, type KeyView, nameActor, pick } from '@erp-proxy/contract';
 import { KEY_INPUT } from '@erp-proxy/contract/admin';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
+import type { KeyRecord } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { PERSON_ID, readIssuer } from '../keys/person-id.ts';
-import type { KeyRecord } from '../stores/ports/keys.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction } from './audited-actions.ts';

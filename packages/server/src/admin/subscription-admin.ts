@@ -7,14 +7,14 @@ import {
   type SubscriptionView,
   type VersionTag,
 } from '@erp-proxy/contract';
-import { z } from 'zod';
-import { readStoredPolicy } from '../keys/stored-policy.ts';
-import type { Change } from '../stores/ports/change.ts';
 import type {
+  Change,
   DeliveryRecord,
   StoredSubscription,
   SubscriptionListQuery,
-} from '../stores/ports/subscriptions.ts';
+} from '@erp-proxy/stores/ports';
+import { z } from 'zod';
+import { readStoredPolicy } from '../keys/stored-policy.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';

@@ -9,13 +9,13 @@ import {
   type UpstreamView,
 } from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
+import type { KeyRecord } from '@erp-proxy/stores/ports';
 import { readActor } from '../audit/actors.ts';
 import type { ConnectionRecord } from '../connections/connections.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { toMembers } from '../instances/member-names.ts';
 import { checkKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
-import type { KeyRecord } from '../stores/ports/keys.ts';
 import { showTime, showTimeOrNull } from './time.ts';
 
 export function showKey(key: KeyRecord, now: number): KeyView {

@@ -6,6 +6,8 @@ import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { compilePolicy } from '@erp-proxy/policy';
+import { findUpgrade, openStore } from '@erp-proxy/stores';
+import type { Store } from '@erp-proxy/stores/ports';
 import { type Actor, type Admin, type AdminDeps, Examinations } from '../admin/admin.ts';
 import {
   type AuditedActor,
@@ -56,8 +58,6 @@ import {
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { createTokenLimits } from '../operators/token-limits.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
-import { findUpgrade, openStore } from '../stores/open.ts';
-import type { Store } from '../stores/ports/store.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';

@@ -4,17 +4,17 @@
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import type { ApprovalCall, UnreadableCall } from '@erp-proxy/contract';
-import { PendingReleases } from '../idempotency/pending-releases.ts';
-import { startPruning } from '../idempotency/pruning.ts';
-import type { Vault } from '../instances/vault.ts';
 import type {
   ApprovalDecision,
   ApprovalListQuery,
   ApprovalRow,
   ApprovalStore,
-} from '../stores/ports/approvals.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { Change } from '../stores/ports/change.ts';
+  AuditBatch,
+  Change,
+} from '@erp-proxy/stores/ports';
+import { PendingReleases } from '../idempotency/pending-releases.ts';
+import { startPruning } from '../idempotency/pruning.ts';
+import type { Vault } from '../instances/vault.ts';
 import {
   type ApprovalCounts,
   type ApprovalSettings,

@@ -1,8 +1,7 @@
 import type { AuditView } from '@erp-proxy/contract';
+import type { Store } from '@erp-proxy/stores/ports';
+import { CHAIN_KEY, makeBatch, openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { TOKEN_ACTOR } from './actors.ts';
 import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';

@@ -1,7 +1,6 @@
+import type { Store } from '@erp-proxy/stores/ports';
+import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CHAIN_KEY } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeAdminAction, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 

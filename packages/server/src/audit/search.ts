@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditFilters, AuditRow, AuditStore } from '@erp-proxy/stores/ports';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
-import type { AuditFilters, AuditRow, AuditStore } from '../stores/ports/audit.ts';
 import { readView, SLICE_LENGTH } from './record.ts';
 
 /** Number of rows that a store scans without a pause, which takes some milliseconds. */

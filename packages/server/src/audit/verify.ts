@@ -5,8 +5,8 @@
 import type { KeyObject } from 'node:crypto';
 import { createPauses } from '@erp-proxy/async/tasks';
 import type { AuditVerification } from '@erp-proxy/contract';
-import { hashRow } from '../stores/audit-chain.ts';
-import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports/audit.ts';
+import { hashRow } from '@erp-proxy/stores/audit-chain';
+import type { AuditPosition, AuditRow, AuditStore } from '@erp-proxy/stores/ports';
 import { readView, SLICE_LENGTH } from './record.ts';
 import { AuditQueryError } from './search.ts';
 

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type { AuditRow, AuditStore } from '@erp-proxy/stores/ports';
+import { CHAIN_KEY, makeBatch, openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
-import type { AuditRow, AuditStore } from '../stores/ports/audit.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { makeCall } from './audit.fixture.ts';
 import { createWriter, type Writer } from './writer.ts';
 

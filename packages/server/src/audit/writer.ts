@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay, waitFor } from '@erp-proxy/async/tasks';
-import type { AuditBatch, AuditStore } from '../stores/ports/audit.ts';
+import type { AuditBatch, AuditStore } from '@erp-proxy/stores/ports';
 import { type AdminAction, type AuditedCall, printAdminAction, printCall } from './record.ts';
 
 /** Less than a second together with the write: a killed process loses at most the records of a second. */

@@ -5,11 +5,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { openStore } from '@erp-proxy/stores';
 import { removeLeftDrafts } from '../config/drafts.ts';
 import { readErrorCode } from '../config/read-error.ts';
 import type { Settings } from '../config/schema.ts';
 import { createSecretsFile, type FileSecrets } from '../config/secrets-file.ts';
-import { openStore } from '../stores/open.ts';
 import type { CommandInput } from './command.ts';
 
 type Input = Pick<

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createFileOfVersion1, createTestSchema, type TestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSettings } from '../config/load.ts';
-import { createTestSchema, type TestSchema } from '../stores/postgres/database.fixture.ts';
-import { createFileOfVersion1 } from '../stores/sqlite/version1.fixture.ts';
 import { CommandError } from './command.ts';
 import { migrateCommand } from './migrate.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';

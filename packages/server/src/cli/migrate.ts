@@ -1,5 +1,5 @@
 /** `migrate`: upgrades the configured store, as every start does, and prints the versions. */
-import { findUpgrade, openStore } from '../stores/open.ts';
+import { findUpgrade, openStore } from '@erp-proxy/stores';
 import { type Command, CommandError, JSON_OPTION, printResult } from './command.ts';
 
 export const migrateCommand: Command = {

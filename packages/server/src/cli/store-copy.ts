@@ -1,5 +1,5 @@
 /** `store copy`: copies the store into another engine, and verifies the copy. */
-import { copyStore } from '../stores/copy-store.ts';
+import { copyStore } from '@erp-proxy/stores';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 import { readText } from './read-text.ts';
 import { openLocalAdmin } from './use-admin.ts';

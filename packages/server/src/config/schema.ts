@@ -3,7 +3,7 @@
  * the example file are derived from this table.
  */
 import { isIP } from 'node:net';
-import { joinAlternatives, STORE_ENGINES } from '../stores/engines.ts';
+import { joinAlternatives, STORE_ENGINES } from '@erp-proxy/stores';
 import {
   boolean,
   bytes,

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { findEngine } from '../stores/engines.ts';
+import { findEngine } from '@erp-proxy/stores';
 import { nameDraft } from './drafts.ts';
 import type { Reading } from './given.ts';
 import { splitName } from './names.ts';

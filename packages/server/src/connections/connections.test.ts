@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
+import { openStore } from '@erp-proxy/stores';
+import type { Store } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { createInstances, type Instance } from '../instances/instances.ts';
 import { createVault, VaultError } from '../instances/vault.ts';
-import { openStore } from '../stores/open.ts';
-import type { Store } from '../stores/ports/store.ts';
 import { createConnections } from './connections.ts';
 
 const MASTER_KEY = randomBytes(32).toString('base64');

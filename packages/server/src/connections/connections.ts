@@ -3,13 +3,17 @@
  * Opens them for calls, lists them without their keys, and changes them. Knows neither Odoo nor how a person signs in.
  */
 
+import { FreshCache } from '@erp-proxy/stores/fresh-cache';
+import type {
+  AuditBatch,
+  ConnectionId,
+  ConnectionListQuery,
+  Store,
+  StoredConnection,
+} from '@erp-proxy/stores/ports';
 import type { Instance } from '../instances/instances.ts';
 import { type Vault, VaultError } from '../instances/vault.ts';
 import { KeyHolder } from '../instances/views.ts';
-import { FreshCache } from '../stores/fresh-cache.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { ConnectionId, ConnectionListQuery, StoredConnection } from '../stores/ports/connections.ts';
-import type { Store } from '../stores/ports/store.ts';
 import { type Body, openConnection, readConnection, sealConnection } from './row.ts';
 
 /** What a call needs to run as the user of a person. */

@@ -4,9 +4,9 @@
  * changed.
  */
 import { tryParse } from '@erp-proxy/contract';
+import type { ConnectionId, StoredConnection } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
 import { type Vault, VaultError } from '../instances/vault.ts';
-import type { ConnectionId, StoredConnection } from '../stores/ports/connections.ts';
 
 const BODY = z.strictObject({
   v: z.literal(1),

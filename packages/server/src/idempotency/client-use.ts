@@ -5,8 +5,8 @@
  */
 
 import { atMost } from '@erp-proxy/async/tasks';
+import type { IdempotencyStore, IdempotencyUse } from '@erp-proxy/stores/ports';
 import { LRUCache } from 'lru-cache';
-import type { IdempotencyStore, IdempotencyUse } from '../stores/ports/idempotency.ts';
 
 /** Maximum amounts that one client key can have in the store. */
 export interface ClientBounds {

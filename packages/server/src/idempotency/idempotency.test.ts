@@ -1,11 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { IdempotencyStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore, openSqliteStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { countOwnTimers } from '../../test/own-timers.ts';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency, createRelay, type Idempotency, type IdempotencyOptions } from './idempotency.ts';
 import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';

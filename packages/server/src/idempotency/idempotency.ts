@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { IdempotencyStore } from '@erp-proxy/stores/ports';
 import { RecordingBudget } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';

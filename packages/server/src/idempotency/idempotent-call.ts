@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
 import { waitFor } from '@erp-proxy/async/tasks';
-import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { IdempotencyRow, IdempotencyStore } from '@erp-proxy/stores/ports';
 import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
 import type { AnswerSeal, StoredAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';

@@ -2,7 +2,7 @@
  * Retries the release of claims that could not be released because the store failed, every second until it succeeds.
  * Without the release, a call that was never sent would count as one that may have run.
  */
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { IdempotencyStore } from '@erp-proxy/stores/ports';
 
 const INTERVAL_MS = 1000;
 /** Maximum number of pending releases. Further claims stay. */

@@ -1,6 +1,6 @@
+import type { IdempotencyStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { startPruning } from './pruning.ts';
 
 const MINUTE_MS = 60_000;

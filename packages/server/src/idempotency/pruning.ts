@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { IdempotencyStore } from '@erp-proxy/stores/ports';
 
 const INTERVAL_MS = 60_000;
 /** Small, so that other operations of the store run between two batches, even if the answers are large. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { InstanceInput, InvalidMember } from '@erp-proxy/contract';
+import type { Store } from '@erp-proxy/stores/ports';
+import { makeBatch, openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../../egress/test/test-certificate.ts';
-import { makeBatch } from '../stores/audit-batch.fixture.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { InputError } from './input.ts';
 import { findVersion } from './instance-version.fixture.ts';
 import { createInstances, type DescribeReseal, type Instances, type InstancesOptions } from './instances.ts';

@@ -4,11 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
-import { FreshCache } from '../stores/fresh-cache.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { Change } from '../stores/ports/change.ts';
-import type { InstanceListQuery, StoredInstance } from '../stores/ports/instances.ts';
-import type { Store } from '../stores/ports/store.ts';
+import { FreshCache } from '@erp-proxy/stores/fresh-cache';
+import type { AuditBatch, Change, InstanceListQuery, Store, StoredInstance } from '@erp-proxy/stores/ports';
 import { applyChanges, applyKeyChange, describeExpiry, type KeyChange } from './edit.ts';
 import { INSTANCE_NAME, readChanges, readInput } from './members.ts';
 import { type DescribeReseal, resealAll } from './reseal.ts';

@@ -2,8 +2,7 @@
  * Reseals all instances under the current master key after that was changed. Safe during concurrent reads, changes and
  * reseals: a row is replaced only if it still has the version that was read.
  */
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { InstanceStore, StoredInstance } from '../stores/ports/instances.ts';
+import type { AuditBatch, InstanceStore, StoredInstance } from '@erp-proxy/stores/ports';
 import { openRow, sealRow } from './row.ts';
 import { type Vault, VaultError } from './vault.ts';
 

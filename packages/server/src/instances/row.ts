@@ -4,8 +4,8 @@
  */
 import { INSTANCE_DEFAULTS, tryParse } from '@erp-proxy/contract';
 import { withDefaults } from '@erp-proxy/contract/admin';
+import type { StoredInstance } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import type { StoredInstance } from '../stores/ports/instances.ts';
 import { MEMBERS } from './members.ts';
 import { type Vault, VaultError } from './vault.ts';
 

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import type { EgressTrust } from '@erp-proxy/egress';
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
-import type { StoredInstance } from '../stores/ports/instances.ts';
+import type { StoredInstance } from '@erp-proxy/stores/ports';
 import { type CodeMembers, toCodeMembers } from './member-names.ts';
 import type { Members } from './members.ts';
 import type { Body } from './row.ts';

@@ -3,9 +3,9 @@
  * replace. Checks the stored data of all keys about once a minute. Calls Odoo only if a step is due.
  */
 import type { InstanceKeyView } from '@erp-proxy/contract';
+import type { LeaseStore } from '@erp-proxy/stores/ports';
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord } from '../instances/views.ts';
-import type { LeaseStore } from '../stores/ports/leases.ts';
 import { checkKey, DAY_MS } from './expiry.ts';
 import {
   type DescribeKeyRotation,

@@ -7,9 +7,10 @@
  * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
  * while calls that began with the old key end → revoke → no pending key
  */
+
+import type { AuditBatch } from '@erp-proxy/stores/ports';
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord, KeyedRecord, KeyState, PendingKey } from '../instances/views.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 import { DAY_MS, isRotationDue } from './expiry.ts';
 import {

@@ -1,6 +1,6 @@
+import type { Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from './expiry-notices.ts';
 import { createKeys, type Keys, type NewKey } from './keys.ts';
 

@@ -5,8 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
-import type { EndingKey, KeyStore } from '../stores/ports/keys.ts';
-import type { LeaseStore } from '../stores/ports/leases.ts';
+import type { EndingKey, KeyStore, LeaseStore } from '@erp-proxy/stores/ports';
 
 /** A client key that expires soon, or expired within the last day. */
 export interface ExpiryNotice {

@@ -2,11 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import type { KeyStore, Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore, openSqliteStore } from '@erp-proxy/stores/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { KeyStore } from '../stores/ports/keys.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { generateKey } from './format.ts';
 import { createKeys, type Keys, type KeysOptions, type NewKey } from './keys.ts';
 

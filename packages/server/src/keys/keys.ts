@@ -13,18 +13,18 @@ import {
 } from 'node:crypto';
 import type { Policy } from '@erp-proxy/contract';
 import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
-import { FreshCache } from '../stores/fresh-cache.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { Change } from '../stores/ports/change.ts';
+import { FreshCache } from '@erp-proxy/stores/fresh-cache';
 import type {
+  AuditBatch,
+  Change,
   KeyListQuery,
   KeyName,
   KeyRecord,
   KeyStore,
   RotationResult,
+  Store,
   StoredKey,
-} from '../stores/ports/keys.ts';
-import type { Store } from '../stores/ports/store.ts';
+} from '@erp-proxy/stores/ports';
 import { generateKey, isKeyName, KEY_NAME_RULE, parseKey, readKeyId } from './format.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';

@@ -4,8 +4,8 @@
  */
 
 import { atMost, createBatchedWrites } from '@erp-proxy/async/tasks';
+import type { KeyRecord, KeyStore } from '@erp-proxy/stores/ports';
 import { LRUCache } from 'lru-cache';
-import type { KeyRecord, KeyStore } from '../stores/ports/keys.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;

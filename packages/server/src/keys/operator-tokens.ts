@@ -5,8 +5,7 @@
  */
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { arePatterns, includesRole, intersectPatterns, type Role, tryParse } from '@erp-proxy/contract';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { OperatorToken, OperatorTokenStore } from '../stores/ports/operator-tokens.ts';
+import type { AuditBatch, OperatorToken, OperatorTokenStore } from '@erp-proxy/stores/ports';
 import { generateKey, parseKey, TOKEN_PREFIX } from './format.ts';
 import { createLastUsed } from './last-used.ts';
 

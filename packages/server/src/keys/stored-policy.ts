@@ -5,7 +5,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { readValue } from '@erp-proxy/json';
 import { parsePolicy } from '@erp-proxy/policy/parse';
-import type { KeyRecord } from '../stores/ports/keys.ts';
+import type { KeyRecord } from '@erp-proxy/stores/ports';
 
 /** A stored policy that cannot be read: a newer erp-proxy or a person wrote it. */
 export class StoredPolicyError extends Error {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StoreError, UnknownOutcomeError } from '@erp-proxy/stores';
+import type { CallCountStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { countCases } from '../../test/random-cases.ts';
-import type { CallCountStore } from '../stores/ports/call-counts.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { StoreError, UnknownOutcomeError } from '../stores/store-error.ts';
 import { MonthCounts } from './month.ts';
 
 const HOUR_MS = 3_600_000;

@@ -6,8 +6,8 @@
  */
 
 import { type BatchedWrites, createBatchedWrites, SingleFlight } from '@erp-proxy/async/tasks';
-import type { CallCount, CallCountStore } from '../stores/ports/call-counts.ts';
-import { UnknownOutcomeError } from '../stores/store-error.ts';
+import { UnknownOutcomeError } from '@erp-proxy/stores';
+import type { CallCount, CallCountStore } from '@erp-proxy/stores/ports';
 import { describePeriod } from './day.ts';
 import type { Taken } from './rate.ts';
 

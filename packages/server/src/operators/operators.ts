@@ -6,9 +6,8 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import { ROLES, type Role } from '@erp-proxy/contract';
+import type { IdempotencyStore, OperatorStore } from '@erp-proxy/stores/ports';
 import type { Vault } from '../instances/vault.ts';
-import type { IdempotencyStore } from '../stores/ports/idempotency.ts';
-import type { OperatorStore } from '../stores/ports/operators.ts';
 import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
 import { type ClaimRule, findRule, listRules } from '../tokens/issuer.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';

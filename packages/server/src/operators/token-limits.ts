@@ -1,9 +1,8 @@
 /** How the person who has created a personal token limits the token: a token ends with its person. */
 import { type Role, tryParse } from '@erp-proxy/contract';
+import type { OperatorToken, Store } from '@erp-proxy/stores/ports';
 import { readActor } from '../audit/actors.ts';
 import type { TokenLimit } from '../keys/operator-tokens.ts';
-import type { OperatorToken } from '../stores/ports/operator-tokens.ts';
-import type { Store } from '../stores/ports/store.ts';
 import type { Grant } from './parse-operators.ts';
 
 export interface TokenLimitsOptions {

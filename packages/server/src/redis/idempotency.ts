@@ -2,7 +2,7 @@
  * Idempotency keys in Redis, with the clock of Redis. They are as durable as that Redis: if it loses a key, the next
  * attempt runs again. Redis removes expired rows.
  */
-import type { IdempotencyRow, IdempotencyStore } from '../stores/ports/idempotency.ts';
+import type { IdempotencyRow, IdempotencyStore } from '@erp-proxy/stores/ports';
 import { READ_NOW, type RedisClient } from './client.ts';
 
 /** KEYS: the row. Returns the row, or nil. */

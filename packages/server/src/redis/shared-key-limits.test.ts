@@ -1,4 +1,6 @@
 import type { KeyLimit } from '@erp-proxy/contract';
+import type { CallCountStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -6,8 +8,6 @@ import { countCases } from '../../test/random-cases.ts';
 import { monotonicMs, pause } from '../../test/time.ts';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
-import type { CallCountStore } from '../stores/ports/call-counts.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import type { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 import { openTestRedis, type TestRedis, WIRE_TIMEOUT_MS } from './test-redis.fixture.ts';

@@ -1,7 +1,7 @@
+import type { Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { CallRecord } from '../observe/events.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { createStatistics } from './statistics.ts';
 
 const NOON = Date.UTC(2026, 10, 25, 12);

@@ -9,9 +9,8 @@ import type {
   StatisticsFilters,
   StatisticsView,
 } from '@erp-proxy/contract';
+import type { LeaseStore, StatisticsRow, StatisticsStore } from '@erp-proxy/stores/ports';
 import type { EventHandlers } from '../observe/events.ts';
-import type { LeaseStore } from '../stores/ports/leases.ts';
-import type { StatisticsRow, StatisticsStore } from '../stores/ports/statistics.ts';
 import { type Dimension, Durations } from './cells.ts';
 import { type Gauges, readPeriod, STEPS, type Step, type StoredCell, toCount } from './period.ts';
 import { createRecorder } from './recorder.ts';

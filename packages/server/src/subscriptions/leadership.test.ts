@@ -1,6 +1,6 @@
+import type { LeaseStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LeaseStore } from '../stores/ports/leases.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 
 test('tells of a lease that was lost and acquired again in between, as after a stop of the process', async () => {

@@ -2,7 +2,7 @@
  * Of all processes that share the store, one reads changes and sends deliveries: the one with the lease. The monotonic
  * clock tells whether it has the lease, so that a process that was stopped for a while knows at once.
  */
-import type { LeaseStore } from '../stores/ports/leases.ts';
+import type { LeaseStore } from '@erp-proxy/stores/ports';
 
 export interface LeadershipOptions {
   leases: LeaseStore;

@@ -1,8 +1,8 @@
+import type { Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectToStay } from '../../test/time.ts';
 import { VaultError } from '../instances/vault.ts';
-import type { Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 

@@ -4,7 +4,7 @@
  * does not answer delays only its own subscriptions.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Reading, SubscriptionProgress, SubscriptionStore } from '../stores/ports/subscriptions.ts';
+import type { Reading, SubscriptionProgress, SubscriptionStore } from '@erp-proxy/stores/ports';
 import type { ChangeReader, ReadRefusal, ReadResult } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
 import type { Leadership } from './leadership.ts';

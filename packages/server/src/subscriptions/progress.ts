@@ -1,6 +1,6 @@
 /** The stored position of a subscription: the state of its reader, and the records that can vanish. Pure. */
 import { tryParse } from '@erp-proxy/contract';
-import type { IdChanges, IdPart } from '../stores/ports/subscriptions.ts';
+import type { IdChanges, IdPart } from '@erp-proxy/stores/ports';
 import type { RecordChange } from './delivery-body.ts';
 import type { KeyNotice } from './notice-reader.ts';
 

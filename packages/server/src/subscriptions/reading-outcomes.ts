@@ -2,7 +2,7 @@
  * Writes the time and the problem of readings that have stored no change. Many readings are written in one statement,
  * so that readings without changes cost next to nothing.
  */
-import type { ReadingOutcome, SubscriptionStore } from '../stores/ports/subscriptions.ts';
+import type { ReadingOutcome, SubscriptionStore } from '@erp-proxy/stores/ports';
 
 export interface ReadingOutcomesOptions {
   store: Pick<SubscriptionStore, 'saveReadingOutcomes'>;

@@ -1,5 +1,5 @@
+import type { StoredSubscription } from '@erp-proxy/stores/ports';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import {
   type Attempt,
   checkAttempts,

@@ -1,12 +1,12 @@
 /** Decides when a delivery that failed is sent again, and when its subscription is disabled. Pure. */
 
-import { readHttpDate } from '@erp-proxy/text';
 import type {
   AttemptOutcome,
   ClaimedDelivery,
   DeliveryResult,
   StoredSubscription,
-} from '../stores/ports/subscriptions.ts';
+} from '@erp-proxy/stores/ports';
+import { readHttpDate } from '@erp-proxy/text';
 
 const MINUTE = 60;
 const HOUR = 3600;

@@ -1,7 +1,7 @@
 /** The stored form of a subscription: the shape of its body, which only this file reads and writes. */
 import { tryParse } from '@erp-proxy/contract';
+import type { StoredSubscription } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import type { StoredSubscription } from '../stores/ports/subscriptions.ts';
 import { STORED_MEMBERS } from './members.ts';
 
 const SECRET = z.strictObject({

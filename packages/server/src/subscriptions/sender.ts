@@ -2,7 +2,7 @@
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '@erp-proxy/egress';
-import type { ClaimedDelivery } from '../stores/ports/subscriptions.ts';
+import type { ClaimedDelivery } from '@erp-proxy/stores/ports';
 import { type Attempt, readRetryAfterSeconds } from './retry-schedule.ts';
 import { sign } from './secrets.ts';
 

@@ -5,17 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { RESTARTING_MEMBERS, type SubscriptionChanges, type SubscriptionInput } from '@erp-proxy/contract';
-import type { Vault } from '../instances/vault.ts';
-import type { AuditBatch } from '../stores/ports/audit.ts';
-import type { Change } from '../stores/ports/change.ts';
 import type {
+  AuditBatch,
+  Change,
   DeliveryListQuery,
   DeliveryRecord,
   StoredSubscription,
   SubscriptionDefinition,
   SubscriptionListQuery,
   SubscriptionStore,
-} from '../stores/ports/subscriptions.ts';
+} from '@erp-proxy/stores/ports';
+import type { Vault } from '../instances/vault.ts';
 import { buildPing, createDeliveryId } from './delivery-body.ts';
 import { readEventChanges, readInput, readRecordChanges } from './members.ts';
 import { SUBSCRIPTIONS_MAX } from './poller.ts';

@@ -1,8 +1,8 @@
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
 import { BODY, NOTHING, startWorker } from '../../test/subscriptions/start-worker.ts';
 import { passTurns } from '../../test/time.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { printBody } from './row.ts';
 
 const SUBSCRIPTIONS = 10_000;

@@ -1,3 +1,6 @@
+import { UnknownOutcomeError } from '@erp-proxy/stores';
+import type { ChangeListener, Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { buildKey } from '../../test/stores/store-suite.ts';
 import {
@@ -9,9 +12,6 @@ import {
   TIMES,
 } from '../../test/subscriptions/start-worker.ts';
 import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
-import type { ChangeListener, Store } from '../stores/ports/store.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
-import { UnknownOutcomeError } from '../stores/store-error.ts';
 import { WATCHED_IDS_MAX } from './progress.ts';
 import { printBody } from './row.ts';
 import { WORKER_TIMES } from './worker.ts';

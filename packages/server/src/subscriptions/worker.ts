@@ -4,11 +4,9 @@
  */
 
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
+import { UnknownOutcomeError } from '@erp-proxy/stores';
+import type { LeaseStore, Store, SubscriptionBacklog } from '@erp-proxy/stores/ports';
 import type { DeliveryEvent, Events } from '../observe/events.ts';
-import type { LeaseStore } from '../stores/ports/leases.ts';
-import type { Store } from '../stores/ports/store.ts';
-import type { SubscriptionBacklog } from '../stores/ports/subscriptions.ts';
-import { UnknownOutcomeError } from '../stores/store-error.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';

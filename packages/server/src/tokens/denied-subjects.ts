@@ -2,8 +2,8 @@
  * Subjects that an administrator has denied: every process refuses their tokens within a second. While the store is
  * unavailable, cached answers stay usable for a limited time, as with keys.
  */
-import { FreshCache } from '../stores/fresh-cache.ts';
-import type { Store } from '../stores/ports/store.ts';
+import { FreshCache } from '@erp-proxy/stores/fresh-cache';
+import type { Store } from '@erp-proxy/stores/ports';
 
 /** Maximum number of cached subjects, denied or not: about 5 MB. With more, a call may cost one store lookup. */
 const CACHED_MAX = 10_000;

@@ -1,5 +1,6 @@
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
@@ -15,7 +16,6 @@ import {
   signToken,
   startIssuer,
 } from '../../test/tokens/issuer.ts';
-import { openMemoryStore } from '../stores/sqlite/memory.ts';
 import { ALGORITHMS, parseIssuers } from './parse-issuers.ts';
 import { createTokens } from './tokens.ts';
 

@@ -1,6 +1,7 @@
 /** Tests administrators who change one key at the same moment, through several replicas, in each store. */
+
+import { createTestSchema } from '@erp-proxy/stores/testing';
 import { expect, test } from 'vitest';
-import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { makeFolder } from '../process/program.ts';
 import { SETTINGS, startAdmin } from './admin-client.ts';

@@ -2,12 +2,12 @@
  * Makes an audit of many calls, which ended during the last seconds before `NOW`, and a policy that allows some of
  * them.
  */
+
+import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect } from 'vitest';
 import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createRecordCheck } from '../../src/execute/call/check-recorded-call.ts';
-import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 export const NOW = Date.parse('2026-03-31T08:00:00.000Z');
 export const check = createRecordCheck({ instances: ['prod'], models: { 'sale.*': ['*'] } });

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
+import { createTestSchema } from '@erp-proxy/stores/testing';
 import { closeAfterTest } from '../close-after-test.ts';
 
 export interface RefusingStore {

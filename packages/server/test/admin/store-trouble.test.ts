@@ -1,6 +1,7 @@
 /** Tests a PostgreSQL that accepts no changes, or does not report whether it has made a change. */
+
+import { createTestSchema, type TestSchema } from '@erp-proxy/stores/testing';
 import { describe, expect, test } from 'vitest';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
 import { createWire } from '../postgres-wire.ts';

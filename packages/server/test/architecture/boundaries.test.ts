@@ -60,6 +60,11 @@ const BOUNDARIES: Record<string, string> = {
     client: . node node:net node:tls
     server: . node node:http node:net
     .:`,
+  stores: `
+    .: ports postgres sqlite lru-cache node
+    sqlite: . ports lru-cache node node:sqlite
+    postgres: . ports lru-cache pg node node:tls
+    ports: node`,
   server: `
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
@@ -67,7 +72,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config connections data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores stores/ports subscriptions tokens traces node
+    app: admin approvals audit config connections data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores subscriptions tokens traces node
     http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/console http/openapi keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
@@ -92,26 +97,22 @@ const BOUNDARIES: Record<string, string> = {
     execute/terms: approvals connections egress idempotency instances keys limits/database observe odoo
     naming:
     admin: approvals audit connections instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
-    operators: audit egress instances keys policy stores stores/ports tokens jose openid-client node
-    tokens: egress instances keys policy stores stores/ports jose lru-cache node
-    keys: policy stores stores/ports ipaddr.js lru-cache node
+    operators: audit egress instances keys policy stores tokens jose openid-client node
+    tokens: egress instances keys policy stores jose lru-cache node
+    keys: policy stores ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node
     redis: idempotency limits/* sharing stores/ports ioredis lru-cache node
     config: stores yaml zod node node:net
     approvals: idempotency instances stores/ports node
-    subscriptions: egress instances observe stores stores/ports @erp-proxy/contract/admin zod node
+    subscriptions: egress instances observe stores @erp-proxy/contract/admin zod node
     idempotency: stores/ports lru-cache node
-    connections: instances stores stores/ports zod node
-    instances: egress odoo stores stores/ports @erp-proxy/contract/admin lru-cache zod node
-    audit: observe stores stores/ports lru-cache node
+    connections: instances stores zod node
+    instances: egress odoo stores @erp-proxy/contract/admin lru-cache zod node
+    audit: observe stores lru-cache node
     statistics: observe stores/ports node
     sharing: lru-cache node
-    limits: limits/* stores stores/ports
+    limits: limits/* stores
     limits/database: limits
-    stores: stores/* lru-cache node
-    stores/sqlite: stores stores/ports lru-cache node node:sqlite
-    stores/postgres: stores stores/ports lru-cache pg node node:tls
-    stores/ports: node
     observe: prom-client node`,
 };
 
@@ -125,10 +126,10 @@ const SHARED = [
 ];
 
 /**
- * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names each entry
- * point.
+ * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names an entry
+ * point, such as `control/keys`, with those below it, or a package with all its entry points.
  */
-const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'text', 'wire'];
+const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'stores', 'text', 'wire'];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [
@@ -186,10 +187,11 @@ test.each([
   ['server/src/http/probe.ts', '../keys/keys.ts'],
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
-  ['server/src/keys/probe.ts', '../stores/sqlite/store.ts'],
+  ['stores/src/ports/probe.ts', '../sqlite/store.ts'],
   ['server/src/execute/terms/probe.ts', '../call/resolve.ts'],
   ['server/src/audit/probe.ts', '../keys/keys.ts'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
+  ['server/src/cli/probe.ts', '@erp-proxy/stores/testing'],
 ])('packages/%s may not import %s', (file, specifier) => {
   expect(findFault(`packages/${file}`, specifier)).toContain(`packages/${file} imports ${specifier}`);
 });
@@ -210,8 +212,10 @@ function findFault(file: string, specifier: string): string | null {
   const isNamed = (imported: string) => words.split(' ').some((word) => covers(word, imported));
   if (!specifier.startsWith('.')) {
     const imported = specifier.startsWith('node:') && !GUARDED.test(specifier) ? 'node' : specifier;
-    const [, own = ''] = /^@erp-proxy\/(\w+)/.exec(specifier) ?? [];
-    const isAllowed = SHARED.includes(specifier) || (CLOSED.includes(own) && isNamed(own));
+    const [, own = '', entry] = /^@erp-proxy\/(\w+)(?:\/(\w+))?/.exec(specifier) ?? [];
+    if (entry === 'testing') return refuse('only tests may use it');
+    const isEntryNamed = words.split(' ').some((word) => `${specifier}/`.startsWith(`@erp-proxy/${word}/`));
+    const isAllowed = SHARED.includes(specifier) || (CLOSED.includes(own) && isEntryNamed);
     if (isAllowed && listDependencies(name).includes(`@erp-proxy/${own}`)) return null;
     return isNamed(imported) ? null : refuse(`the row of ${row} does not name ${imported}`);
   }

@@ -7,7 +7,9 @@ import { SETTING_NAMES, splitName } from '../../src/config/names.ts';
 import { findFiles, readText } from './repository-files.ts';
 
 const NO_CODE = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*|'(?:[^'\\\n]|\\.)*'(?!\])/gm;
-const CODE = findFiles('packages/server/src/**/*.ts')
+const CODE = findFiles(
+  'packages/{admin,agents,control,data,gateway,http,observe,server,stores,traffic}/src/**/*.ts',
+)
   .filter((file) => !/^packages\/server\/src\/config\/|\.(test|fixture)\.ts$/.test(file))
   .map((file) => readText(file).replace(NO_CODE, "''"))
   .join('\n');

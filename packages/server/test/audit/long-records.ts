@@ -1,9 +1,9 @@
 /** Makes an audit of actions on keys with long policies. */
+
+import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect } from 'vitest';
 import { makeAdminAction } from '../../src/audit/audit.fixture.ts';
 import { type Audit, createAudit } from '../../src/audit/audit.ts';
-import { CHAIN_KEY } from '../../src/stores/audit-batch.fixture.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 /** The number of actions. */
 export const ACTIONS = 500;

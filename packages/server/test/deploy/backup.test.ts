@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestSchema } from '@erp-proxy/stores/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { readText } from './deploy-files.ts';

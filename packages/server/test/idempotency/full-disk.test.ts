@@ -1,9 +1,7 @@
 /** Tests answers to calls with an idempotency key while the disk of the store is full. */
 import { DatabaseSync } from 'node:sqlite';
+import { createConnection, createIdempotency, migrate } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createIdempotency } from '../../src/stores/idempotency.ts';
-import { createConnection } from '../../src/stores/sqlite/connection.ts';
-import { migrate } from '../../src/stores/sqlite/migrations.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,

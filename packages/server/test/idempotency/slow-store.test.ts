@@ -1,6 +1,7 @@
 /** Tests answers to calls with an idempotency key while the store is too slow. */
+
+import { createTestSchema, type TestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';

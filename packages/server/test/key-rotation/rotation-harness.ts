@@ -3,6 +3,8 @@
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
+import type { LeaseStore } from '@erp-proxy/stores/ports';
+import { makeBatch, openMemoryStore } from '@erp-proxy/stores/testing';
 import { createInstances, type Instances } from '../../src/instances/instances.ts';
 import { createVault } from '../../src/instances/vault.ts';
 import { type AskOdoo, createAskOdoo, type OdooAnswer } from '../../src/key-rotation/ask-odoo.ts';
@@ -11,9 +13,6 @@ import {
   type KeyRotation,
   type KeyRotationEvent,
 } from '../../src/key-rotation/key-rotation.ts';
-import { makeBatch } from '../../src/stores/audit-batch.fixture.ts';
-import type { LeaseStore } from '../../src/stores/ports/leases.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 
 /** When the keys of the sandbox were made. */
 export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);

@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestSchema } from '@erp-proxy/stores/testing';
 import { describe, expect, test } from 'vitest';
-import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { Browser, describeOperators, PUBLIC_URL, startScriptedProvider } from './scripted-provider.ts';

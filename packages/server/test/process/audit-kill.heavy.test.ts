@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { openStore } from '@erp-proxy/stores';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/stores/open.ts';
 import { send } from '../harness.ts';
 import { makeFolder, makeKey, runProgram, type Server, startServer } from './program.ts';
 

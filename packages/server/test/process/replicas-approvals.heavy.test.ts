@@ -2,9 +2,10 @@
  * Tests approvals that several processes decide and use at once: on SQLite and on PostgreSQL, with the real program. A
  * process is killed between the use of an approval and the answer of Odoo.
  */
+
+import { createTestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
-import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
 import { countCases } from '../random-cases.ts';
 import {

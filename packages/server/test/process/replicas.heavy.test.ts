@@ -1,7 +1,7 @@
 /** Tests several processes that share only PostgreSQL and Redis: changes by one of them take effect in all. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { createTestSchema, type TestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
 import {
   answerTrue,

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createFileOfVersion1 } from '@erp-proxy/stores/testing';
 import { expect, test } from 'vitest';
-import { createFileOfVersion1 } from '../../src/stores/sqlite/version1.fixture.ts';
 import { makeFolder, runProgram } from './program.ts';
 
 const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp }> = {

@@ -1,13 +1,9 @@
 /** The part of the store suite about approvals of calls. */
+
+import type { ApprovalDecision, ApprovalRequest, ApprovalRow, ApprovalStore } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import type {
-  ApprovalDecision,
-  ApprovalRequest,
-  ApprovalRow,
-  ApprovalStore,
-} from '../../src/stores/ports/approvals.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import { countCases } from '../random-cases.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 

@@ -1,6 +1,7 @@
 /** The part of the store suite about idempotency keys. Test support: the test of the Redis store runs it too. */
+
+import type { IdempotencyClaim, IdempotencyStore } from '@erp-proxy/stores/ports';
 import { beforeEach, expect, test } from 'vitest';
-import type { IdempotencyClaim, IdempotencyStore } from '../../src/stores/ports/idempotency.ts';
 import { pause } from '../time.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 /** A program for tests that opens a store while it can start no thread, and prints what happened. */
 import { spawnSync } from 'node:child_process';
-import { openSqliteStore } from '../../src/stores/sqlite/store.ts';
+import { openSqliteStore } from '@erp-proxy/stores/testing';
 
 const [, , file = ''] = process.argv;
 // Limits of processes do not apply to root.

@@ -1,6 +1,7 @@
 /** The part of the store suite for statistics. */
+
+import type { StatisticsRow, StatisticsStore } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
-import type { StatisticsRow, StatisticsStore } from '../../src/stores/ports/statistics.ts';
 
 const MINUTE = 60_000;
 

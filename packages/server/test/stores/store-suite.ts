@@ -2,22 +2,27 @@
  * The store suite: the tests that every store engine must pass. Test support: only tests of stores import it, and tests
  * that need a key or a chain.
  */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
-import { hashRow } from '../../src/stores/audit-chain.ts';
+
+import { hashRow } from '@erp-proxy/stores/audit-chain';
 import type {
   AuditBatch,
   AuditPosition,
   AuditRow,
   AuditSearch,
   AuditStore,
-} from '../../src/stores/ports/audit.ts';
-import type { CallCountStore } from '../../src/stores/ports/call-counts.ts';
-import type { StoredConnection } from '../../src/stores/ports/connections.ts';
-import type { InstanceStore, StoredInstance } from '../../src/stores/ports/instances.ts';
-import type { KeyListQuery, KeyStore, StoredKey } from '../../src/stores/ports/keys.ts';
-import type { StoredOperatorToken } from '../../src/stores/ports/operator-tokens.ts';
-import type { Store, StoreChange } from '../../src/stores/ports/store.ts';
+  CallCountStore,
+  InstanceStore,
+  KeyListQuery,
+  KeyStore,
+  Store,
+  StoreChange,
+  StoredConnection,
+  StoredInstance,
+  StoredKey,
+  StoredOperatorToken,
+} from '@erp-proxy/stores/ports';
+import { CHAIN_KEY, makeBatch } from '@erp-proxy/stores/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
 import {
   describeIdempotency,
@@ -39,7 +44,7 @@ export interface SuiteStore {
   };
 }
 
-/** The store suite: everything that packages/server/src/stores/ports/ promises. The test of each engine runs it. */
+/** The store suite: everything that packages/stores/src/ports/ promises. The test of each engine runs it. */
 export function describeStore({ name, open, shared }: SuiteStore): void {
   describeOpenedStore(name, open);
   if (shared === undefined) return;

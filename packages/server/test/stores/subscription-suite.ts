@@ -1,6 +1,5 @@
 /** The part of the store suite about subscriptions and their deliveries. */
-import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+
 import type {
   AttemptOutcome,
   DeliveryBatch,
@@ -8,8 +7,10 @@ import type {
   DeliveryResult,
   StoredSubscription,
   SubscriptionStore,
-} from '../../src/stores/ports/subscriptions.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
+} from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
+import fc from 'fast-check';
+import { beforeEach, expect, test } from 'vitest';
 import { countCases } from '../random-cases.ts';
 
 const MAX = 100;

@@ -1,7 +1,8 @@
 /** Starts a worker of subscriptions with readings and deliveries that a test defines. */
+
+import type { Store } from '@erp-proxy/stores/ports';
+import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { onTestFinished } from 'vitest';
-import type { Store } from '../../src/stores/ports/store.ts';
-import { openMemoryStore } from '../../src/stores/sqlite/memory.ts';
 import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
 import { printBody, type RecordBody, readBody } from '../../src/subscriptions/row.ts';
 import {

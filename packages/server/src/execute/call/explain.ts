@@ -4,7 +4,7 @@ import { namesReadFields } from '@erp-proxy/odoo/fields';
 import { type CompiledPolicy, decide, decideApproval, decideCaller } from '@erp-proxy/policy';
 import { describeStar } from '@erp-proxy/policy/abilities';
 import { decideNamedPaths, type FieldsDecision } from '@erp-proxy/policy/fields';
-import type { KeyRecord } from '../../stores/ports/keys.ts';
+import type { KeyRecord } from '@erp-proxy/stores/ports';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
 import { listCallFields } from './field-arguments.ts';

@@ -1,10 +1,10 @@
 /** Tests of statements that hang in a PostgreSQL server: how many backends they hold, and which errors callers get. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
-import { buildKey } from '../../../test/stores/store-suite.ts';
-import { pause } from '../../../test/time.ts';
-import { countTurns } from '../../../test/watch-turns.ts';
+import { type Cluster, clusterMissing, startCluster } from '../../../server/test/postgres-cluster.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
+import { pause } from '../../../server/test/time.ts';
+import { countTurns } from '../../../server/test/watch-turns.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
 import { openPostgresStore } from './store.ts';

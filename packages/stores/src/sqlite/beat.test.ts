@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../../../test/close-after-test.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
 import type { StoreChange } from '../ports/store.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Reply } from './operations.ts';

@@ -5,12 +5,12 @@
  */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { closeAfterTest } from '../../../test/close-after-test.ts';
-import { send, startProxy } from '../../../test/harness.ts';
-import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
-import { buildKey } from '../../../test/stores/store-suite.ts';
-import { MOMENT_MS, pause } from '../../../test/time.ts';
-import { createWire, type Wire } from '../../../test/wire.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
+import { send, startProxy } from '../../../server/test/harness.ts';
+import { type Cluster, clusterMissing, startCluster } from '../../../server/test/postgres-cluster.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
+import { MOMENT_MS, pause } from '../../../server/test/time.ts';
+import { createWire, type Wire } from '../../../server/test/wire.ts';
 import type { Store } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';

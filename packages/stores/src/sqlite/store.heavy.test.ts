@@ -23,8 +23,8 @@ import {
   expectChain,
   listClients,
   ROTATED_KEYS,
-} from '../../../test/stores/store-suite.ts';
-import { pause } from '../../../test/time.ts';
+} from '../../../server/test/stores/store-suite.ts';
+import { pause } from '../../../server/test/time.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeStore } from '../../../test/stores/store-suite.ts';
+import { describeStore } from '../../../server/test/stores/store-suite.ts';
 import { StoreError } from '../store-error.ts';
 import { openMemoryStore } from './memory.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { passTurns } from '../../test/time.ts';
+import { passTurns } from '../../server/test/time.ts';
 import { FreshCache, STALE_MS } from './fresh-cache.ts';
 import type { ChangeListener } from './ports/store.ts';
 

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { buildKey } from '../../../test/stores/store-suite.ts';
-import { passTurns } from '../../../test/time.ts';
-import { createWire, type Wire } from '../../../test/wire.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
+import { passTurns } from '../../../server/test/time.ts';
+import { createWire, type Wire } from '../../../server/test/wire.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store, StoreChange } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';

@@ -1,7 +1,7 @@
 /** A connection to PostgreSQL that breaks during a commit. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createWire, type Wire } from '../../../test/postgres-wire.ts';
-import { buildKey } from '../../../test/stores/store-suite.ts';
+import { createWire, type Wire } from '../../../server/test/postgres-wire.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError, UnknownOutcomeError } from '../store-error.ts';

@@ -1,7 +1,7 @@
 /** The store behind PgBouncer. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { HAS_POOLER, type Pooler, type PoolerOptions, startPooler } from '../../../test/pooler.ts';
-import { buildKey } from '../../../test/stores/store-suite.ts';
+import { HAS_POOLER, type Pooler, type PoolerOptions, startPooler } from '../../../server/test/pooler.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
 import type { Store, StoreChange } from '../ports/store.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';

@@ -1,15 +1,15 @@
 import { connect, createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listenOnFreePort } from '../../../test/listen.ts';
+import { listenOnFreePort } from '../../../server/test/listen.ts';
 import {
   buildKey,
   CLIENTS_OF_ROTATED_KEYS,
   describeStore,
   listClients,
   ROTATED_KEYS,
-} from '../../../test/stores/store-suite.ts';
-import { pause } from '../../../test/time.ts';
+} from '../../../server/test/stores/store-suite.ts';
+import { pause } from '../../../server/test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports/store.ts';
 import { StoreError } from '../store-error.ts';

@@ -15,9 +15,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { closeAfterTest } from '../../../test/close-after-test.ts';
-import { buildKey } from '../../../test/stores/store-suite.ts';
-import { expectToStay, measureCpuMs, pause, watchBlocks } from '../../../test/time.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
+import { expectToStay, measureCpuMs, pause, watchBlocks } from '../../../server/test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { OpenedStore, StoreChange } from '../ports/store.ts';
 import { StoreError, UnknownOutcomeError } from '../store-error.ts';
@@ -266,7 +266,9 @@ test('retries while the file cannot be opened again, and reports the reason', as
 });
 
 test.runIf(canLimit)('refuses to open the file if its thread cannot be started, and says so', () => {
-  const program = fileURLToPath(new URL('../../../test/stores/open-without-thread.ts', import.meta.url));
+  const program = fileURLToPath(
+    new URL('../../../server/test/stores/open-without-thread.ts', import.meta.url),
+  );
   const { stdout, stderr } = spawnSync(process.execPath, [program, file], { encoding: 'utf8' });
   expect(stderr).toBe('');
   expect(stdout).toMatch(/^StoreError: .* its thread cannot be started\. See the limits of memory, .*\n$/);

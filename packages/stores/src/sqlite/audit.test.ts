@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { expectCpuBelow } from '../../../test/time.ts';
+import { expectCpuBelow } from '../../../server/test/time.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { AuditSearch, AuditStore } from '../ports/audit.ts';
 import { createSqliteAudit } from './audit.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { buildKey, expectChain } from '../../test/stores/store-suite.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { buildKey, expectChain } from '../../server/test/stores/store-suite.ts';
 import { openStore } from './open.ts';
 import type { OpenedStore } from './ports/store.ts';
 import { createTestSchema } from './postgres/database.fixture.ts';
@@ -13,7 +13,7 @@ import { createTestSchema } from './postgres/database.fixture.ts';
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 
 function readDump(name: string): string {
-  return readFileSync(new URL(`../../test/stores/${name}.sql`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../../server/test/stores/${name}.sql`, import.meta.url), 'utf8');
 }
 
 test('SQLite, version 13', async () => {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { buildKey } from '../../../test/stores/store-suite.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
 import { createKeys } from '../keys.ts';
 import { createConnection } from './connection.ts';
 import { migrate } from './migrations.ts';

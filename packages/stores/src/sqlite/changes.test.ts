@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { buildKey } from '../../../test/stores/store-suite.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
 import { createKeys } from '../keys.ts';
 import type { StoreChange } from '../ports/store.ts';
 import { type ChangeFeed, openChangeFeed } from './changes.ts';
