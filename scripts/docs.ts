@@ -4,11 +4,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { renderMetricsMarkdown } from '@erp-proxy/observe/metrics/page';
 import { renderSensitiveMethods } from '@erp-proxy/odoo/sensitive/page';
 import { COMMANDS } from '../packages/server/src/cli/commands.ts';
 import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
-import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderActions } from './actions.ts';
 import { renderErrors } from './errors.ts';
 import { renderRoles } from './roles.ts';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { createLogger } from '@erp-proxy/observe/log';
 import { type App, type AppOptions, createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
-import { createLogger } from '../src/observe/log.ts';
 import type { WorkerTimes } from '../src/subscriptions/worker.ts';
 
 /** The default settings with some changes, each by its dotted name, as for flags. */

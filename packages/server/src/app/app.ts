@@ -5,11 +5,15 @@
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
+import { combineEvents } from '@erp-proxy/observe/events';
+import { checkIssuers, checkTraffic } from '@erp-proxy/observe/health';
+import { createLogger, describeError, type Logger, logEvents } from '@erp-proxy/observe/log';
+import { createMetrics, type GatherMetrics, type MetricSources } from '@erp-proxy/observe/metrics';
+import { StartError } from '@erp-proxy/observe/start-error';
 import { classifyAction } from '@erp-proxy/odoo';
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit.ts';
 import type { Settings } from '../config/schema.ts';
-import { StartError } from '../config/start-error.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
 import { createDeliveryCheck } from '../data/subscriptions/check-delivery.ts';
@@ -40,11 +44,6 @@ import { KeyLimits } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { RetryBudget } from '../limits/retry-budget.ts';
 import { createMcp } from '../mcp/mcp.ts';
-import { combineEvents } from '../observe/events.ts';
-import { checkIssuers, checkTraffic } from '../observe/health.ts';
-import { createLogger, describeError, type Logger, logEvents } from '../observe/log.ts';
-import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
-import type { MetricSources } from '../observe/source-metrics.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
 import {

@@ -1,9 +1,10 @@
 /** Creates the parts that replicas share through Redis. The driver is loaded only if `redis.url` is set. */
+
+import { checkRedis } from '@erp-proxy/observe/health';
+import type { Logger } from '@erp-proxy/observe/log';
 import type { Settings } from '../config/schema.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import type { MonthCounts } from '../limits/month.ts';
-import { checkRedis } from '../observe/health.ts';
-import type { Logger } from '../observe/log.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { findLosses } from '../redis/losses.ts';
 import type { Services } from './services.ts';

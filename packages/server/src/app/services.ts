@@ -5,6 +5,15 @@ import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
+import {
+  checkAudit,
+  checkClientKeys,
+  checkInstanceKeys,
+  checkStore,
+  type HealthCheck,
+} from '@erp-proxy/observe/health';
+import { describeError, type Logger, logKeyRotation } from '@erp-proxy/observe/log';
+import { StartError } from '@erp-proxy/observe/start-error';
 import { compilePolicy } from '@erp-proxy/policy';
 import { findUpgrade, openStore } from '@erp-proxy/stores';
 import type { Store } from '@erp-proxy/stores/ports';
@@ -31,7 +40,6 @@ import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
-import { StartError } from '../config/start-error.ts';
 import { type Connections, createConnections } from '../connections/connections.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
@@ -48,14 +56,6 @@ import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from '../k
 import { createKeys, type Keys } from '../keys/keys.ts';
 import { createOperatorTokens, type OperatorTokens } from '../keys/operator-tokens.ts';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
-import {
-  checkAudit,
-  checkClientKeys,
-  checkInstanceKeys,
-  checkStore,
-  type HealthCheck,
-} from '../observe/health.ts';
-import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { createTokenLimits } from '../operators/token-limits.ts';
 import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';

@@ -1,5 +1,5 @@
 /** For tests: records of calls and of administrative actions. */
-import type { CallRecord } from '../observe/events.ts';
+import type { CallRecord } from '@erp-proxy/observe/events';
 import { TOKEN_ACTOR } from './actors.ts';
 import type { AdminAction } from './record.ts';
 

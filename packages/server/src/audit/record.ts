@@ -9,9 +9,9 @@ import {
   type AuditView,
   cutText,
 } from '@erp-proxy/contract';
+import type { CallRecord, RefusalRecord } from '@erp-proxy/observe/events';
 import type { AuditRow } from '@erp-proxy/stores/ports';
 import { printTime } from '@erp-proxy/text';
-import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import { readActor } from './actors.ts';
 
 /** An action of an administrator: what was done, by whom and from where. */

@@ -1,10 +1,10 @@
 /** `demo`: runs a sandbox Odoo and the proxy, and shows the request and the answer of one real call. */
 import { randomBytes } from 'node:crypto';
 import { EXECUTE_PATH, KEY_HEADER, type Policy } from '@erp-proxy/contract';
+import { createLogger } from '@erp-proxy/observe/log';
+import { StartError } from '@erp-proxy/observe/start-error';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import type { App } from '../app/app.ts';
-import { StartError } from '../config/start-error.ts';
-import { createLogger } from '../observe/log.ts';
 import type { Command, CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { makeLocalUrl } from './proxy-access.ts';

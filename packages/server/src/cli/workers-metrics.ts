@@ -5,8 +5,7 @@
  */
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
-import { type MetricsSnapshot, printCombined } from '../observe/print-metrics.ts';
-import { snapshotWorkers } from '../observe/worker-metrics.ts';
+import { type MetricsSnapshot, printCombined, snapshotWorkers } from '@erp-proxy/observe/metrics';
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {

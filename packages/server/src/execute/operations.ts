@@ -3,8 +3,8 @@
  * sending it, in their order. run-request.ts receives the request, and run-call.ts runs each of its calls.
  */
 
+import type { Events } from '@erp-proxy/observe/events';
 import { classifyFault } from '@erp-proxy/odoo/faults';
-import type { Events } from '../observe/events.ts';
 import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
 import { applyRelatedRules } from './call/apply-related-rules.ts';
 import { authorizeVersionQuestion } from './call/authorize.ts';

@@ -4,7 +4,7 @@
  */
 
 import { nameActor } from '@erp-proxy/contract';
-import type { CallRecord, Events } from '../observe/events.ts';
+import type { CallRecord, Events } from '@erp-proxy/observe/events';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
 import { authorizeActor, authorizeCaller, authorizeData } from './call/authorize.ts';

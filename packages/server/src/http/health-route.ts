@@ -1,6 +1,7 @@
 /** `GET /healthz`: the process is alive. `GET /readyz`: the process can take traffic. */
+
+import { decideReadiness, type HealthCheck } from '@erp-proxy/observe/health';
 import type { FastifyInstance } from 'fastify';
-import { decideReadiness, type HealthCheck } from '../observe/health.ts';
 
 export interface HealthRouteDeps {
   /** Runs the checks that decide whether the process can take traffic. Returns their results by name. */

@@ -2,8 +2,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
+import { StartError } from '@erp-proxy/observe/start-error';
 import type { FastifyInstance } from 'fastify';
-import { StartError } from '../config/start-error.ts';
 
 /**
  * Maximum connections that wait to be accepted. With Node's default of 511, clients of a larger burst retry only after

@@ -1,6 +1,7 @@
 /** Serves the metrics in the text format of Prometheus. */
+
+import type { Metrics } from '@erp-proxy/observe/metrics';
 import type { FastifyInstance } from 'fastify';
-import type { Metrics } from '../observe/metrics.ts';
 
 export interface MetricsRouteDeps {
   metrics: Pick<Metrics, 'contentType' | 'render'>;

@@ -2,6 +2,8 @@
  * The HTTP server: Fastify with the routes of the proxy, time limits for slow clients, and JSON-RPC errors for requests
  * that match no route. Knows no steps of a call.
  */
+
+import type { Events } from '@erp-proxy/observe/events';
 import { ConnectionListener } from '@erp-proxy/wire/server';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Admission } from '../execute/request/admission.ts';
@@ -9,7 +11,6 @@ import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
-import type { Events } from '../observe/events.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { addMeRoutes, type MeRoutesDeps } from './admin/me-routes.ts';
 import { answerUnreadablePath } from './admin/problems.ts';

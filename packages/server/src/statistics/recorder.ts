@@ -4,8 +4,8 @@
  */
 
 import { SingleFlight } from '@erp-proxy/async/tasks';
+import type { EventHandlers } from '@erp-proxy/observe/events';
 import type { StatisticsRow, StatisticsStore } from '@erp-proxy/stores/ports';
-import type { EventHandlers } from '../observe/events.ts';
 import {
   addPeriod,
   createPeriod,

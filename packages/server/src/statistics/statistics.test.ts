@@ -1,7 +1,7 @@
+import type { CallRecord } from '@erp-proxy/observe/events';
 import type { Store } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { beforeEach, expect, test } from 'vitest';
-import type { CallRecord } from '../observe/events.ts';
 import { createStatistics } from './statistics.ts';
 
 const NOON = Date.UTC(2026, 10, 25, 12);

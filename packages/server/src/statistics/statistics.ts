@@ -9,8 +9,8 @@ import type {
   StatisticsFilters,
   StatisticsView,
 } from '@erp-proxy/contract';
+import type { EventHandlers } from '@erp-proxy/observe/events';
 import type { LeaseStore, StatisticsRow, StatisticsStore } from '@erp-proxy/stores/ports';
-import type { EventHandlers } from '../observe/events.ts';
 import { type Dimension, Durations } from './cells.ts';
 import { type Gauges, readPeriod, STEPS, type Step, type StoredCell, toCount } from './period.ts';
 import { createRecorder } from './recorder.ts';

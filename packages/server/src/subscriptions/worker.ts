@@ -4,9 +4,9 @@
  */
 
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
+import type { DeliveryEvent, Events } from '@erp-proxy/observe/events';
 import { UnknownOutcomeError } from '@erp-proxy/stores';
 import type { LeaseStore, Store, SubscriptionBacklog } from '@erp-proxy/stores/ports';
-import type { DeliveryEvent, Events } from '../observe/events.ts';
 import type { ChangeReader } from './change-reader.ts';
 import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';

@@ -4,10 +4,10 @@
  */
 
 import type { EgressAnswer, EgressFailure, EgressRequest } from '@erp-proxy/egress';
+import type { CallRecord, RefusalRecord } from '@erp-proxy/observe/events';
 import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Protocol } from '../execute/terms/method-call.ts';
 import type { TracedAttempt, TracedCall, TracedRequest } from '../execute/terms/tracing.ts';
-import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import { printTraceparent, readParent } from './span-context.ts';
 
 export class TracedOneCall implements TracedRequest {

@@ -65,6 +65,9 @@ const BOUNDARIES: Record<string, string> = {
     sqlite: . ports lru-cache node node:sqlite
     postgres: . ports lru-cache pg node node:tls
     ports: node`,
+  observe: `
+    entry-points: .
+    .: prom-client node`,
   server: `
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
@@ -112,8 +115,7 @@ const BOUNDARIES: Record<string, string> = {
     statistics: observe stores/ports node
     sharing: lru-cache node
     limits: limits/* stores
-    limits/database: limits
-    observe: prom-client node`,
+    limits/database: limits`,
 };
 
 /** Packages that define the terms of all other parts. */
@@ -129,7 +131,7 @@ const SHARED = [
  * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names an entry
  * point, such as `control/keys`, with those below it, or a package with all its entry points.
  */
-const CLOSED = ['async', 'egress', 'json', 'odoo', 'policy', 'stores', 'text', 'wire'];
+const CLOSED = ['async', 'egress', 'json', 'observe', 'odoo', 'policy', 'stores', 'text', 'wire'];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [

@@ -2,8 +2,9 @@
  * A proxy in a process of its own that delivers the subscriptions of a store with short times, for tests that kill it.
  * Prints `ready` once it serves.
  */
+
+import { createLogger } from '@erp-proxy/observe/log';
 import { createApp } from '../../src/app/app.ts';
-import { createLogger } from '../../src/observe/log.ts';
 import { makeSettings } from '../harness.ts';
 
 const [store = '', allow = ''] = process.argv.slice(2);

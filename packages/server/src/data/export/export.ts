@@ -5,11 +5,11 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
+import type { Events } from '@erp-proxy/observe/events';
 import { describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
 import { ReadingPace } from '../../execute/request/reading-pace.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import type { Denial } from '../../execute/terms/denial.ts';
-import type { Events } from '../../observe/events.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { nameMembers } from '../name-members.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';

@@ -1,6 +1,6 @@
 /** Step: answers and records a request that is refused as a whole. */
 import { ALL_ERRORS, nameActor } from '@erp-proxy/contract';
-import type { Events, RefusalRecord } from '../../observe/events.ts';
+import type { Events, RefusalRecord } from '@erp-proxy/observe/events';
 import type { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
 import type { Request } from '../terms/request.ts';

@@ -3,7 +3,7 @@
  * public text. `detail` goes only to the operator's log, never to a caller.
  */
 import { ALL_ERRORS, type CompatibleErrorType, type Outcome, type ProxyErrorType } from '@erp-proxy/contract';
-import type { RefusedKey } from '../../observe/events.ts';
+import type { RefusedKey } from '@erp-proxy/observe/events';
 
 /** Further parts of a denial. */
 export interface DenialMore {

@@ -3,7 +3,7 @@
  * `otel.endpoint` nothing implements it, and a call has no traced parts.
  */
 import type { EgressAnswer, EgressFailure, EgressRequest } from '@erp-proxy/egress';
-import type { CallRecord, RefusalRecord } from '../../observe/events.ts';
+import type { CallRecord, RefusalRecord } from '@erp-proxy/observe/events';
 import type { Protocol } from './method-call.ts';
 
 export interface Tracing {

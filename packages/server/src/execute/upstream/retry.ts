@@ -6,10 +6,10 @@
 
 import { delay } from '@erp-proxy/async/tasks';
 import type { EgressAnswer, EgressFailure } from '@erp-proxy/egress';
+import type { Events, RetryReason } from '@erp-proxy/observe/events';
 import { isGatewayError } from '@erp-proxy/odoo/servers';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
-import type { Events, RetryReason } from '../../observe/events.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { countTurns } from '../../test/watch-turns.ts';
+import { countTurns } from '../../server/test/watch-turns.ts';
 import { printCombined, printMetrics, takeSnapshot } from './print-metrics.ts';
 
 /** Creates a registry with a metric of each kind, with names that need escapes. */

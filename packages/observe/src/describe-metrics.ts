@@ -15,7 +15,7 @@ interface MetricDescription {
 export function renderMetricsMarkdown(): string {
   const metrics = [...listEventMetrics(), ...SOURCE_METRICS, WORKERS];
   const rows = metrics.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(renderRow);
-  return `<!-- Generated from packages/server/src/observe by "npm run docs": change the definitions there. -->
+  return `<!-- Generated from packages/observe/src by "npm run docs": change the definitions there. -->
 
 # Metrics
 

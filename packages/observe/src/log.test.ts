@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { collectLines, createLogger, describeError, logEvents } from './log.ts';
 
 function createLog(level: string): {

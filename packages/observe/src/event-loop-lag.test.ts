@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, test, vi } from 'vitest';
-import { blockThread } from '../../../async/test/block-thread.ts';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { pause } from '../../test/time.ts';
+import { blockThread } from '../../async/test/block-thread.ts';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { pause } from '../../server/test/time.ts';
 import { measureEventLoopLag } from './event-loop-lag.ts';
 import { printMetrics } from './print-metrics.ts';
 
