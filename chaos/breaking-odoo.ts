@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../packages/server/test/seeded-random.ts';
 import { readMessage } from './http-message.ts';
 
 /** Probability of each fate of a connection. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHelper } from '../bench/helper-process.ts';
 import { createKey, locateStore } from '../bench/program.ts';
-import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../packages/server/test/seeded-random.ts';
 import type { OdooRecord } from './breaking-odoo.ts';
 import { findServerPort, KillableProxy } from './killable-proxy.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey, startProgram } from '../bench/program.ts';
 import type { Table } from '../bench/scenario.ts';
-import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
 import { type MixedOutcomes, runMixedLoad } from '../packages/server/test/mixed-load.ts';
 import { answerByWord } from '../packages/server/test/mixed-odoo.ts';
 import { startUpstream } from '../packages/server/test/scripted-upstream.ts';
+import { createRandom } from '../packages/server/test/seeded-random.ts';
 
 const CALLERS = 60;
 const SECONDS = 120;

@@ -10,7 +10,7 @@
  * Ends with 1 if a behaviour was wrong.
  */
 import { parseArgs } from 'node:util';
-import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../packages/server/test/seeded-random.ts';
 import { addToCorpus, readCorpus, writeCorpus } from '../packages/wire/test/fuzz/corpus.ts';
 import { Coverage } from '../packages/wire/test/fuzz/coverage.ts';
 import { fuzz } from '../packages/wire/test/fuzz/fuzz.ts';

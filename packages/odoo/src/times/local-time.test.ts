@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
 import { countCases } from '../../../server/test/random-cases.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
 import { createTimePrinter } from './local-time.ts';
 
 test.each([

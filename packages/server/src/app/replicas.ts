@@ -2,11 +2,11 @@
 
 import { checkRedis } from '@erp-proxy/observe/health';
 import type { Logger } from '@erp-proxy/observe/log';
+import { createAnswerSeal } from '@erp-proxy/traffic/idempotency';
+import type { MonthCounts } from '@erp-proxy/traffic/limits';
+import type { RedisClient } from '@erp-proxy/traffic/redis';
+import { findLosses } from '@erp-proxy/traffic/redis/losses';
 import type { Settings } from '../config/schema.ts';
-import { createAnswerSeal } from '../idempotency/answer-seal.ts';
-import type { MonthCounts } from '../limits/month.ts';
-import type { RedisClient } from '../redis/client.ts';
-import { findLosses } from '../redis/losses.ts';
 import type { Services } from './services.ts';
 
 export interface ReplicasOptions {
@@ -26,13 +26,9 @@ export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
-  const [{ RedisClient }, { SharedKeyLimits }, { createRedisIdempotency }, { RedisAnswers }] =
-    await Promise.all([
-      import('../redis/client.ts'),
-      import('../redis/shared-key-limits.ts'),
-      import('../redis/idempotency.ts'),
-      import('../redis/answers.ts'),
-    ]);
+  const { RedisClient, SharedKeyLimits, createRedisIdempotency, RedisAnswers } = await import(
+    '@erp-proxy/traffic/redis'
+  );
   const { url } = redis;
   // All replicas of one store derive the same prefix; other deployments, which can use the same Redis, derive another.
   const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;

@@ -12,8 +12,7 @@ import type {
   AuditBatch,
   Change,
 } from '@erp-proxy/stores/ports';
-import { PendingReleases } from '../idempotency/pending-releases.ts';
-import { startPruning } from '../idempotency/pruning.ts';
+import { PendingReleases, startPruning } from '@erp-proxy/traffic/idempotency';
 import type { Vault } from '../instances/vault.ts';
 import {
   type ApprovalCounts,

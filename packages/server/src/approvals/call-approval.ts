@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { waitFor } from '@erp-proxy/async/tasks';
 import type { ConcernedRecords } from '@erp-proxy/contract';
 import type { ApprovalRequest, ApprovalRow, ApprovalStore } from '@erp-proxy/stores/ports';
-import type { PendingReleases } from '../idempotency/pending-releases.ts';
+import type { PendingReleases } from '@erp-proxy/traffic/idempotency';
 import type { Vault } from '../instances/vault.ts';
 import { createApprovalId } from './approval-id.ts';
 import { type ApprovalFacts, printFacts } from './facts.ts';

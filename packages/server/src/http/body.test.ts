@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../../test/seeded-random.ts';
 import { BodyBudget, BodyRoom } from './body.ts';
 
 const ALWAYS = new AbortController().signal;

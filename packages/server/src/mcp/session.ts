@@ -11,10 +11,10 @@ import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/t
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import { mayUseField, mayUseModel } from '@erp-proxy/policy/abilities';
 import { findNearestNames } from '@erp-proxy/text';
+import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
 import type { NeededConfirmation } from '../execute/terms/call-context.ts';
 import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
-import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {

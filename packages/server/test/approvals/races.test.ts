@@ -4,9 +4,9 @@
  */
 import { request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { countCases } from '../random-cases.ts';
 import { answerLikeOdoo, printResult, ROLLED_BACK } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 import { pauseAtRandom, runLater } from '../time.ts';
 import { readOutcome, startApprover } from './approver.ts';
 

@@ -68,6 +68,12 @@ const BOUNDARIES: Record<string, string> = {
   observe: `
     entry-points: .
     .: prom-client node`,
+  traffic: `
+    redis: idempotency limits/* sharing stores/ports ioredis lru-cache node
+    idempotency: stores/ports lru-cache node
+    sharing: lru-cache node
+    limits: limits/* stores
+    limits/database: limits`,
   server: `
     .: cli config node
     cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
@@ -75,7 +81,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config connections data/* egress examine execute/* http/* idempotency instances key-rotation keys limits/* mcp observe odoo operators policy redis statistics stores subscriptions tokens traces node
+    app: admin approvals audit config connections data/* egress examine execute/* http/* instances key-rotation keys traffic mcp observe odoo operators policy statistics stores subscriptions tokens traces node
     http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin audit config execute execute/terms http http/console http/openapi keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
@@ -87,35 +93,30 @@ const BOUNDARIES: Record<string, string> = {
     data/export: data execute/call execute/request execute/terms observe node
     data/files: data execute/call execute/request execute/terms odoo policy node
     data: execute/call execute/terms odoo policy node
-    mcp: execute/terms execute/thread idempotency instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
+    mcp: execute/terms execute/thread traffic/idempotency instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
     mcp/tools: instances mcp mcp/documents odoo policy zod
     mcp/documents: fflate unpdf node
     examine: egress execute/terms execute/upstream key-rotation odoo node
-    execute: execute/* keys limits naming observe odoo policy node
-    execute/request: approvals egress execute/terms idempotency keys limits observe node
+    execute: execute/* keys traffic/limits naming observe odoo policy node
+    execute/request: approvals egress execute/terms traffic/idempotency keys traffic/limits observe node
     execute/call: connections egress execute/terms execute/thread instances keys odoo policy stores/ports node
-    execute/upstream: approvals egress execute/terms execute/thread idempotency keys limits/* observe odoo policy sharing @erp-proxy/async/shared-bytes lru-cache node
+    execute/upstream: approvals egress execute/terms execute/thread keys traffic observe odoo policy @erp-proxy/async/shared-bytes lru-cache node
     execute/thread: execute/call execute/terms execute/upstream keys odoo policy @erp-proxy/async/shared-bytes node
     traces: egress execute/terms observe @opentelemetry node
-    execute/terms: approvals connections egress idempotency instances keys limits/database observe odoo
+    execute/terms: approvals connections egress traffic/idempotency instances keys traffic/limits/database observe odoo
     naming:
     admin: approvals audit connections instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: audit egress instances keys policy stores tokens jose openid-client node
     tokens: egress instances keys policy stores jose lru-cache node
     keys: policy stores ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node
-    redis: idempotency limits/* sharing stores/ports ioredis lru-cache node
     config: stores yaml zod node node:net
-    approvals: idempotency instances stores/ports node
+    approvals: traffic/idempotency instances stores/ports node
     subscriptions: egress instances observe stores @erp-proxy/contract/admin zod node
-    idempotency: stores/ports lru-cache node
     connections: instances stores zod node
     instances: egress odoo stores @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores lru-cache node
-    statistics: observe stores/ports node
-    sharing: lru-cache node
-    limits: limits/* stores
-    limits/database: limits`,
+    statistics: observe stores/ports node`,
 };
 
 /** Packages that define the terms of all other parts. */
@@ -131,7 +132,7 @@ const SHARED = [
  * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names an entry
  * point, such as `control/keys`, with those below it, or a package with all its entry points.
  */
-const CLOSED = ['async', 'egress', 'json', 'observe', 'odoo', 'policy', 'stores', 'text', 'wire'];
+const CLOSED = ['async', 'egress', 'json', 'observe', 'odoo', 'policy', 'stores', 'text', 'traffic', 'wire'];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [
@@ -192,6 +193,7 @@ test.each([
   ['stores/src/ports/probe.ts', '../sqlite/store.ts'],
   ['server/src/execute/terms/probe.ts', '../call/resolve.ts'],
   ['server/src/audit/probe.ts', '../keys/keys.ts'],
+  ['traffic/src/limits/probe.ts', '@erp-proxy/policy'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
   ['server/src/cli/probe.ts', '@erp-proxy/stores/testing'],
 ])('packages/%s may not import %s', (file, specifier) => {

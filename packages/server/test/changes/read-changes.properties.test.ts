@@ -6,8 +6,8 @@
  */
 import { type Sandbox, type SandboxTransaction, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { countCases } from '../random-cases.ts';
+import { createRandom } from '../seeded-random.ts';
 import { askSandbox, Follower } from './follow.ts';
 
 /** Number of answers in a run. A run begins with an empty copy. */

@@ -3,8 +3,9 @@
  * after a rolled-back serialization failure; a write with unknown outcome never. Retries stay within the time limit of
  * the call and within a budget.
  */
+
+import { RETRIES_FLOOR } from '@erp-proxy/traffic/testing';
 import { describe, expect, test } from 'vitest';
-import { RETRIES_FLOOR } from '../../src/limits/retry-budget.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import {

@@ -1,9 +1,9 @@
 /** Tests idempotency keys in Redis (`idempotency.store: redis`) while Redis is slow, broken or has lost its data. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '@erp-proxy/traffic/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/app/app.ts';
-import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
 import { makeSettings, PROGRAM_VERSION, type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,

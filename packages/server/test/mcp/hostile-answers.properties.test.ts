@@ -3,9 +3,9 @@
  * clear error. Answers are random; the number after "seed" repeats a run, as SEED.
  */
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { ALL_TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { countCases } from '../random-cases.ts';
+import { createRandom } from '../seeded-random.ts';
 import { startScriptedTools } from './scripted-odoo.ts';
 
 /** An answer of a single record may be larger than a page. */

@@ -4,8 +4,8 @@
  */
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { countCases } from '../random-cases.ts';
+import { createRandom } from '../seeded-random.ts';
 import { startStage } from './stage.ts';
 
 const ROUNDS = countCases(30);

@@ -5,12 +5,12 @@
 import type { Policy } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';
 import { countCases } from '../random-cases.ts';
 import { answerLikeOdoo, printResult, ROLLED_BACK, startUpstream } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 import { pauseAtRandom } from '../time.ts';
 
 const CALLS = countCases(1500);

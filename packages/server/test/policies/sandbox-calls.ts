@@ -1,8 +1,8 @@
 /** Starts equal sandboxes, and sends random calls through the proxy to them, over either protocol. */
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, send } from '../harness.ts';
+import { createRandom } from '../seeded-random.ts';
 import type { RandomCall } from './field-calls.ts';
 
 export interface Asked {

@@ -1,8 +1,8 @@
 /** Runs the test of `npm run chaos` for a short time: idempotency keys while the proxy is killed and Odoo fails. */
 import { spawnSync } from 'node:child_process';
+import { startTestServer } from '@erp-proxy/traffic/testing';
 import { describe, expect, test } from 'vitest';
 import { proveIdempotency } from '../../../../chaos/idempotency.ts';
-import { startTestServer } from '../../src/redis/redis.fixture.ts';
 import { makeFolder } from './program.ts';
 
 const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;

@@ -5,7 +5,6 @@
 
 import { createTestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { send } from '../harness.ts';
 import { countCases } from '../random-cases.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 import { pauseAtRandom } from '../time.ts';
 import { makeFolder, runProgram, type Server, startServer } from './program.ts';
 

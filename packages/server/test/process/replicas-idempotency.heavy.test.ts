@@ -1,8 +1,8 @@
 /** Tests idempotency keys that several processes share in one Redis. */
 import { spawnSync } from 'node:child_process';
 import { createTestSchema, type TestSchema } from '@erp-proxy/stores/testing';
+import { startTestServer, type TestServer } from '@erp-proxy/traffic/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,

@@ -5,13 +5,13 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { findVersion } from '../../src/instances/instance-version.fixture.ts';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { runMixedLoad } from '../mixed-load.ts';
 import { answerByWord } from '../mixed-odoo.ts';
 import { countCases } from '../random-cases.ts';
 import { startUpstream } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 import { pauseAtRandom } from '../time.ts';
 
 const open: { close(): Promise<void> }[] = [];

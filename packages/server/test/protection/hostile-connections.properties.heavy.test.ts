@@ -5,12 +5,12 @@
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startPair } from '../pair.ts';
 import { countCases } from '../random-cases.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 import { type TakenAnswer, takeAnswer } from '../take-answer.ts';
 import { pause, pauseAtRandom } from '../time.ts';
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RedisAnswers } from '@erp-proxy/traffic/redis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { RedisAnswers } from '../../src/redis/answers.ts';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,

@@ -1,6 +1,7 @@
 /** Generates hostile requests from a seed: calls with errors in body, head, encoding and framing. */
-import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
+
 import { makeCall } from '../scripted-upstream.ts';
+import { createRandom } from '../seeded-random.ts';
 
 export interface HostileRequest {
   bytes: Buffer;

@@ -12,7 +12,7 @@ import { NodeExchange } from '../../../server/src/http/node-exchange.ts';
 import { OverloadAnswer } from '../../../server/src/http/overload-answer.ts';
 import { PlainExchange } from '../../../server/src/http/plain-exchange.ts';
 import { ManualLoadShedder } from '../../../server/src/http/shedding/manual-load-shedder.fixture.ts';
-import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
 import { type TakenAnswer, takeAnswer } from '../../../server/test/take-answer.ts';
 import {
   ENDLESS_MS,

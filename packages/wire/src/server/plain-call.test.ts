@@ -1,7 +1,7 @@
 /** Which requests are plain, and that Node's parser reads every plain request the same way. */
 import { expect, test } from 'vitest';
-import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
 import { countCases } from '../../../server/test/random-cases.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
 import { expectCpuBelow } from '../../../server/test/time.ts';
 import { compareWithNode } from '../../test/compare-with-node.ts';
 import { readPlainRequest } from './plain-call.ts';

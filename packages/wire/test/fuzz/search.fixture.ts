@@ -1,6 +1,6 @@
 /** A thread that fuzzes one target. The coverage of a thread with few modules is read fast. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { createRandom } from '../../../server/src/limits/database/seeded-random.fixture.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
 import { readPlainRequest } from '../../src/server/plain-call.ts';
 import { Coverage } from './coverage.ts';
 import { type FuzzTarget, fuzz } from './fuzz.ts';

@@ -1,8 +1,8 @@
 /** Reads the headers of a request that are about its calls: idempotency key, approvals, preferences. */
 
 import { APPROVAL_HEADER, BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
 import { isApprovalId } from '../../approvals/approval-id.ts';
-import { isIdempotencyKey } from '../../idempotency/call-names.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 

@@ -4,9 +4,15 @@
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { type DataRoute, KEY_LIMITS } from '@erp-proxy/contract';
+import {
+  type Admitted,
+  type DataRequests,
+  isBoundedRoute,
+  type LimitedKey,
+  type Limits,
+  type RateState,
+} from '@erp-proxy/traffic/limits';
 import type { Client } from '../../keys/keys.ts';
-import { type DataRequests, isBoundedRoute } from '../../limits/data-requests.ts';
-import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import { Denial } from '../terms/denial.ts';
 import type { KeyAdmission, Request } from '../terms/request.ts';
 

@@ -6,11 +6,11 @@
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
 import type { CallRecord } from '@erp-proxy/observe/events';
+import type { IdempotentCall } from '@erp-proxy/traffic/idempotency';
+import type { Permit } from '@erp-proxy/traffic/limits/database';
 import type { CallApproval } from '../../approvals/call-approval.ts';
 import type { Connection } from '../../connections/connections.ts';
-import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
-import type { Permit } from '../../limits/database/permit.ts';
 import type { Denial } from './denial.ts';
 import type { Protocol } from './method-call.ts';
 import { type AnyParsed, type CallSpan, NULL_ID } from './parsed-body.ts';

@@ -5,7 +5,7 @@
 import type { ByteStream } from '@erp-proxy/async/streams';
 import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import type { Fault } from '@erp-proxy/odoo/faults';
-import type { AttemptOutcome } from '../../idempotency/idempotent-call.ts';
+import type { AttemptOutcome } from '@erp-proxy/traffic/idempotency';
 import { Denial } from './denial.ts';
 
 /** A success. `pieces`, `rest` and `tail` together are the result's value and the closing brace of the envelope. */

@@ -4,8 +4,7 @@
  */
 
 import { mayReturnFields } from '@erp-proxy/odoo';
-import type { Idempotency } from '../../idempotency/idempotency.ts';
-import type { StoredResult } from '../../idempotency/idempotent-call.ts';
+import type { Idempotency, StoredResult } from '@erp-proxy/traffic/idempotency';
 import { askInTime } from '../terms/ask-store.ts';
 import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';

@@ -7,8 +7,8 @@
  */
 
 import { atMost } from '@erp-proxy/async/tasks';
+import { divideWhole } from '@erp-proxy/traffic/limits';
 import { LRUCache } from 'lru-cache';
-import { divideWhole } from '../../limits/admitted.ts';
 
 /** Whether wrong keys lock this address out of a server. `possible`: nothing is known about the server yet. */
 export type Lockout = 'none' | 'possible' | 'known';

@@ -4,8 +4,13 @@
  */
 
 import { WatchedStream } from '@erp-proxy/async/streams';
-import type { DatabaseLimiters } from '../../limits/database/database-limiters.ts';
-import type { Permit, PermitRefusal, PermitRequest, PermitResult } from '../../limits/database/permit.ts';
+import type {
+  DatabaseLimiters,
+  Permit,
+  PermitRefusal,
+  PermitRequest,
+  PermitResult,
+} from '@erp-proxy/traffic/limits/database';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Next, Step } from '../terms/operation.ts';

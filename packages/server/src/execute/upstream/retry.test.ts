@@ -1,8 +1,8 @@
+import { RetryBudget } from '@erp-proxy/traffic/limits';
+import { createTestLimiters, expectPermit } from '@erp-proxy/traffic/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { countOwnTimers } from '../../../test/own-timers.ts';
-import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
-import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
-import { RetryBudget } from '../../limits/retry-budget.ts';
+import { createRandom } from '../../../test/seeded-random.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import { replyWhole } from '../terms/reply.ts';

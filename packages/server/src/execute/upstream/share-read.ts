@@ -4,16 +4,18 @@
  */
 
 import { findWrittenModel } from '@erp-proxy/odoo';
-import { type AnswerStore, MemoryAnswers, type ReadScope } from '../../sharing/answer-store.ts';
-import type { SharedCall } from '../../sharing/flight.ts';
 import {
+  type AnswerStore,
   type CacheControl,
+  MemoryAnswers,
   nameRead,
+  type ReadScope,
   readCacheControl,
   type SharedAnswer,
+  type SharedCall,
   SharedReads,
-} from '../../sharing/shared-reads.ts';
-import { WriteLog } from '../../sharing/write-log.ts';
+  WriteLog,
+} from '@erp-proxy/traffic/sharing';
 import { type CallContext, copyCall } from '../terms/call-context.ts';
 import type { TargetedCall } from '../terms/method-call.ts';
 import type { Next, Step } from '../terms/operation.ts';

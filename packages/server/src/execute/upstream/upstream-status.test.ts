@@ -1,9 +1,9 @@
 import type { EgressAnswer, EgressRequest } from '@erp-proxy/egress';
+import { RetryBudget } from '@erp-proxy/traffic/limits';
+import { createTestLimiters, expectPermit } from '@erp-proxy/traffic/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { KeyedRecord } from '../../instances/views.ts';
 import { createAskOdoo } from '../../key-rotation/ask-odoo.ts';
-import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
-import { RetryBudget } from '../../limits/retry-budget.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol, UpstreamCall } from '../terms/method-call.ts';
 import { Deadline } from '../terms/request-time.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
-import { measureMs, pause, pauseAtRandom } from '../../test/time.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
+import { measureMs, pause, pauseAtRandom } from '../../../server/test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
-import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import type { ReadMoment } from '../sharing/answer-store.ts';
 import { RedisAnswers } from './answers.ts';
 import type { RedisClient } from './client.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { monotonicMs } from '../../test/time.ts';
+import { monotonicMs } from '../../../server/test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
 import { RedisClient, type RedisRefusal } from './client.ts';

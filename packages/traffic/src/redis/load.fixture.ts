@@ -2,7 +2,7 @@
  * For tests: one replica that calls with one key for some time, far above its rate. Runs in the process of the test, or
  * in a separate one: `node load.fixture.ts <settings as JSON>`.
  */
-import { monotonicMs, pause } from '../../test/time.ts';
+import { monotonicMs, pause } from '../../../server/test/time.ts';
 import { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 

@@ -1,8 +1,8 @@
 /** The database limiters in front of a simulated overloaded Odoo. */
 import { expect, test } from 'vitest';
+import { createRandom } from '../../../../server/test/seeded-random.ts';
 import { createTestLimiters } from './database-limiters.fixture.ts';
 import type { Permit, PermitRefusal } from './database-limiters.ts';
-import { createRandom } from './seeded-random.fixture.ts';
 
 const WORKERS = 8;
 const SERVICE_MS = 100;

@@ -4,8 +4,8 @@ import type { CallCountStore } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { countCases } from '../../test/random-cases.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { MonthCounts } from './month.ts';
 
 const HOUR_MS = 3_600_000;

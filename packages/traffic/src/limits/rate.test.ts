@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { type Rate, RateLimiter } from './rate.ts';
 
 const TEN_A_MINUTE: Rate = { requests: 10, seconds: 60, burst: 10 };

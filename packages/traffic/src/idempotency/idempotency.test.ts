@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IdempotencyStore } from '@erp-proxy/stores/ports';
 import { openMemoryStore, openSqliteStore } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { countOwnTimers } from '../../test/own-timers.ts';
+import { countOwnTimers } from '../../../server/test/own-timers.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency, createRelay, type Idempotency, type IdempotencyOptions } from './idempotency.ts';
 import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';

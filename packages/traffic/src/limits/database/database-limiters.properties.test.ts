@@ -6,8 +6,8 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { closeAfterTest } from '../../../test/close-after-test.ts';
-import { countCases } from '../../../test/random-cases.ts';
+import { closeAfterTest } from '../../../../server/test/close-after-test.ts';
+import { countCases } from '../../../../server/test/random-cases.ts';
 import { Flight, type StreamedResult } from '../../sharing/flight.ts';
 import { Breaker } from './breaker.ts';
 import { createTestLimiters, type TestLimiters } from './database-limiters.fixture.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { monotonicMs } from '../../test/time.ts';
+import { monotonicMs } from '../../../server/test/time.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { RedisAnswers } from './answers.ts';
 import { RedisClient } from './client.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases } from '../../../../server/test/random-cases.ts';
 import { BucketQueue, FairQueue, LinkedList, type QueueEntry } from './fair-queue.ts';
 
 interface TestCall {

@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { describeIdempotency, describeSharedIdempotency } from '../../test/stores/idempotency-suite.ts';
+import {
+  describeIdempotency,
+  describeSharedIdempotency,
+} from '../../../server/test/stores/idempotency-suite.ts';
 import { createIdempotency, type Idempotency } from '../idempotency/idempotency.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';

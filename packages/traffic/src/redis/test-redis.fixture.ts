@@ -1,7 +1,7 @@
 /** For tests: clients of a shared server under their own prefix, directly or through a wire that can break. */
 
 import { expect } from 'vitest';
-import { createWire, type Wire } from '../../test/wire.ts';
+import { createWire, type Wire } from '../../../server/test/wire.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames } from './redis.fixture.ts';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { countTurns } from '../../test/watch-turns.ts';
+import { countTurns } from '../../../server/test/watch-turns.ts';
 import { type CallIdentity, createCallNames, isIdempotencyKey } from './call-names.ts';
 
 const nameCall = createCallNames(new Uint8Array(32).fill(1));

@@ -1,7 +1,7 @@
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { pause } from '../../test/time.ts';
-import { createWire, type Wire } from '../../test/wire.ts';
+import { pause } from '../../../server/test/time.ts';
+import { createWire, type Wire } from '../../../server/test/wire.ts';
 import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { PATIENCE_MS } from './test-redis.fixture.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { IS_LONG } from '../../../test/random-cases.ts';
+import { IS_LONG } from '../../../../server/test/random-cases.ts';
+import { createRandom } from '../../../../server/test/seeded-random.ts';
 import { AdaptiveConcurrency, type ConcurrencyBounds } from './adaptive-concurrency.ts';
-import { createRandom } from './seeded-random.fixture.ts';
 
 /** Milliseconds that a worker needs for one call. */
 type Service = (random: () => number) => number;
