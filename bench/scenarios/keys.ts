@@ -4,8 +4,8 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { generateKey } from '@erp-proxy/control/keys/format';
 import { openSqliteStore } from '@erp-proxy/stores/testing';
-import { generateKey } from '../../packages/server/src/keys/format.ts';
 import { readCpuMs } from '../process-usage.ts';
 import { buildExecuteRequest, locateStore, type Program, startProgram } from '../program.ts';
 import {

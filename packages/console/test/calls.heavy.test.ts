@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeCall } from '@erp-proxy/control/testing';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { makeCall } from '../../server/src/audit/audit.fixture.ts';
 import { closeAfterTest } from '../../server/test/close-after-test.ts';
 import { expectAccessible, HAS_CHROMIUM, type OpenConsole, openConsole } from './open-console.ts';
 

@@ -2,9 +2,9 @@
  * Starts a proxy whose objects and records have hostile and very long values, with the paths of all pages that show
  * them.
  */
+
+import { findVersion, makeAdminAction, makeCall } from '@erp-proxy/control/testing';
 import { startSandbox } from '../../sandbox/src/index.ts';
-import { makeAdminAction, makeCall } from '../../server/src/audit/audit.fixture.ts';
-import { findVersion } from '../../server/src/instances/instance-version.fixture.ts';
 import { startProxy } from '../../server/test/harness.ts';
 import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
 import { ADMIN_TOKEN, askAdmin, MASTER_KEY, type SeededProxy } from './seed-proxy.ts';

@@ -12,7 +12,8 @@ const identity = z.enum(
 
 /**
  * The members that an operator sets and may read, in the order of the commands. Input, views, the store, the commands,
- * `apply` and `config export` are derived from this object. packages/server/src/instances/members.ts has further rules.
+ * `apply` and `config export` are derived from this object. packages/control/src/instances/members.ts has further
+ * rules.
  */
 export const INSTANCE_MEMBERS = {
   url: z.string().describe('Address of the Odoo server.'),

@@ -23,16 +23,15 @@ import type {
   UpstreamView,
 } from '@erp-proxy/contract';
 import type { AdminOperations } from '@erp-proxy/contract/admin';
+import type { Approvals } from '@erp-proxy/control/approvals';
+import type { Audit } from '@erp-proxy/control/audit';
+import type { Connections } from '@erp-proxy/control/connections';
+import type { Instances } from '@erp-proxy/control/instances';
+import type { DescribeKeyRotation } from '@erp-proxy/control/key-rotation';
+import type { ExpiryNotice, Keys } from '@erp-proxy/control/keys';
+import type { OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
+import type { Statistics } from '@erp-proxy/control/statistics';
 import type { DeniedSubjectStore, KeyRecord } from '@erp-proxy/stores/ports';
-import type { Approvals } from '../approvals/approvals.ts';
-import type { Audit } from '../audit/audit.ts';
-import type { Connections } from '../connections/connections.ts';
-import type { Instances } from '../instances/instances.ts';
-import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
-import type { ExpiryNotice } from '../keys/expiry-notices.ts';
-import type { Keys } from '../keys/keys.ts';
-import type { OperatorTokens } from '../keys/operator-tokens.ts';
-import type { Statistics } from '../statistics/statistics.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { AdminError, describeProblem } from './admin-error.ts';
 import type { ExplainOwnCall } from './four-eyes.ts';

@@ -1,8 +1,8 @@
 /** The operations of an administrator on calls that need an approval. */
 import { type ActorView, type ApprovalView, nameActor, tryParse } from '@erp-proxy/contract';
+import type { ApprovalRecord } from '@erp-proxy/control/approvals';
+import { readActor } from '@erp-proxy/control/audit';
 import { z } from 'zod';
-import type { ApprovalRecord } from '../approvals/approvals.ts';
-import { readActor } from '../audit/actors.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import type { DescribeAction } from './audited-actions.ts';

@@ -11,11 +11,11 @@ import {
   type AttentionView,
   type StatusView,
 } from '@erp-proxy/contract';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
+import { checkKey } from '@erp-proxy/control/key-rotation';
+import { type ExpiryNotice, LAST_NOTICE_DAYS } from '@erp-proxy/control/keys';
 import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
-import type { InstanceRecord } from '../instances/instances.ts';
-import { checkKey } from '../key-rotation/expiry.ts';
-import { type ExpiryNotice, LAST_NOTICE_DAYS } from '../keys/expiry-notices.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';

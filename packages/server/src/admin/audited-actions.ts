@@ -1,12 +1,11 @@
 /** Describes what one administrator changes, as records of the audit. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ActorView, AuditAdminView } from '@erp-proxy/contract';
+import type { AdminAction, Audit } from '@erp-proxy/control/audit';
+import type { DescribeConnectionReseal } from '@erp-proxy/control/connections';
+import type { DescribeReseal } from '@erp-proxy/control/instances';
+import type { DescribeKeyRotation } from '@erp-proxy/control/key-rotation';
 import type { AuditBatch } from '@erp-proxy/stores/ports';
-import type { Audit } from '../audit/audit.ts';
-import type { AdminAction } from '../audit/record.ts';
-import type { DescribeConnectionReseal } from '../connections/connections.ts';
-import type { DescribeReseal } from '../instances/instances.ts';
-import type { DescribeKeyRotation } from '../key-rotation/key-rotation.ts';
 import type { DescribeReseal as DescribeSecretReseal } from '../subscriptions/subscriptions.ts';
 import { showTimeOrNull } from './time.ts';
 

@@ -1,7 +1,8 @@
 /** The operations of an administrator on the connections of persons. No answer has a key. */
+
+import type { ConnectionRecord } from '@erp-proxy/control/connections';
+import { PERSON_ID } from '@erp-proxy/control/keys';
 import { z } from 'zod';
-import type { ConnectionRecord } from '../connections/connections.ts';
-import { PERSON_ID } from '../keys/person-id.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 import { compareMembers, type DescribeAction, SECRET } from './audited-actions.ts';

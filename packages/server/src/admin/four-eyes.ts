@@ -4,10 +4,10 @@
  * refused.
  */
 import { type ActorView, tryParse } from '@erp-proxy/contract';
-import type { ApprovalFacts } from '../approvals/facts.ts';
-import { readActor, SESSION_ACTOR, TOKEN_ACTOR } from '../audit/actors.ts';
-import type { Keys } from '../keys/keys.ts';
-import type { OperatorTokens } from '../keys/operator-tokens.ts';
+import type { ApprovalFacts } from '@erp-proxy/control/approvals';
+import { readActor, SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import type { Keys } from '@erp-proxy/control/keys';
+import type { OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
 import { findPersonBehind } from './person-behind.ts';
 import { readCreator } from './views.ts';
 

@@ -3,7 +3,7 @@
  * instances: a number would tell how many rows of others there are. Pure.
  */
 import { createHmac, type KeyObject } from 'node:crypto';
-import type { HiddenNumbers } from '../audit/search.ts';
+import type { HiddenNumbers } from '@erp-proxy/control/audit';
 
 const HALF = 2 ** 24;
 /** Four rounds of a Feistel network are a permutation that nobody without the key can tell from a random one. */

@@ -1,8 +1,7 @@
 /** The operations of an administrator on stored instances. */
 import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
+import { type InstanceRecord, VaultError } from '@erp-proxy/control/instances';
 import { z } from 'zod';
-import type { InstanceRecord } from '../instances/instances.ts';
-import { VaultError } from '../instances/vault.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError } from './admin-error.ts';
 import {

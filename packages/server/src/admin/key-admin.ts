@@ -1,11 +1,10 @@
 /** The operations of an administrator on client keys. */
 import { type InvalidMember, type KeyChanges, type KeyView, nameActor, pick } from '@erp-proxy/contract';
 import { KEY_INPUT } from '@erp-proxy/contract/admin';
+import { type KeyChange, PERSON_ID, readIssuer } from '@erp-proxy/control/keys';
 import { LOSS_MESSAGE, losesPublishable, parsePolicy } from '@erp-proxy/policy/parse';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import type { KeyChange } from '../keys/keys.ts';
-import { PERSON_ID, readIssuer } from '../keys/person-id.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction } from './audited-actions.ts';

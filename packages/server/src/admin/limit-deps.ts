@@ -5,10 +5,9 @@
  * that a new one must be decided here.
  */
 import { type ActorView, type AuditView, createReach, type Reach, tryParse } from '@erp-proxy/contract';
+import { type AuditScope, readActor } from '@erp-proxy/control/audit';
+import type { KeyChange } from '@erp-proxy/control/keys';
 import type { KeyRecord, OperatorToken, StoredSubscription } from '@erp-proxy/stores/ports';
-import { readActor } from '../audit/actors.ts';
-import type { AuditScope } from '../audit/search.ts';
-import type { KeyChange } from '../keys/keys.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { Actor, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';

@@ -12,10 +12,10 @@ import type {
   OwnConnections,
   OwnConnectionView,
 } from '@erp-proxy/contract';
+import type { ConnectionRecord, Connections } from '@erp-proxy/control/connections';
+import type { Instance, Instances } from '@erp-proxy/control/instances';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { LRUCache } from 'lru-cache';
-import type { ConnectionRecord, Connections } from '../connections/connections.ts';
-import type { Instance, Instances } from '../instances/instances.ts';
 import type { Examinations } from './admin.ts';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 import { type AuditedActor, compareMembers, createActionDescriber, SECRET } from './audited-actions.ts';

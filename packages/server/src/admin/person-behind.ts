@@ -1,7 +1,7 @@
 /** Finds the person behind an actor: the one who created the personal token that acts. */
 import { type ActorView, nameActor, tryParse } from '@erp-proxy/contract';
-import { readActor } from '../audit/actors.ts';
-import type { OperatorTokens } from '../keys/operator-tokens.ts';
+import { readActor } from '@erp-proxy/control/audit';
+import type { OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
 
 /**
  * The person; the actor itself if it is no token of a person. A token that was created with a token has the person of

@@ -9,10 +9,10 @@ import type {
   PolicyCompareInput,
   PolicyComparison,
 } from '@erp-proxy/contract';
+import type { Audit } from '@erp-proxy/control/audit';
+import { PROXY_CLIENT } from '@erp-proxy/control/keys';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
-import type { Audit } from '../audit/audit.ts';
-import { PROXY_CLIENT } from '../keys/clients.ts';
 import type { Admin, AdminDeps, RecordCheck } from './admin.ts';
 import { createInputError } from './admin-error.ts';
 import { toMemberOfKey } from './key-admin.ts';

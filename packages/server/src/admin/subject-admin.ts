@@ -1,8 +1,8 @@
 /** The operations of an administrator on denied subjects of identity providers. */
 import type { DeniedSubjectView } from '@erp-proxy/contract';
+import { PERSON_ID, readIssuer } from '@erp-proxy/control/keys';
 import type { DeniedSubject } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import { PERSON_ID, readIssuer } from '../keys/person-id.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
 import type { DescribeAction } from './audited-actions.ts';

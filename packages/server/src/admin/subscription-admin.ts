@@ -7,6 +7,7 @@ import {
   type SubscriptionView,
   type VersionTag,
 } from '@erp-proxy/contract';
+import { readStoredPolicy } from '@erp-proxy/control/keys';
 import type {
   Change,
   DeliveryRecord,
@@ -14,7 +15,6 @@ import type {
   SubscriptionListQuery,
 } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import { readStoredPolicy } from '../keys/stored-policy.ts';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';

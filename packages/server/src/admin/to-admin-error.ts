@@ -1,11 +1,9 @@
 /** Converts errors of other parts of the proxy into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
-import { AuditQueryError } from '../audit/search.ts';
-import { InputError } from '../instances/input.ts';
-import { VaultError } from '../instances/vault.ts';
-import { KeyRotationError } from '../key-rotation/key-rotation.ts';
-import { KeyInputError } from '../keys/keys.ts';
-import { StoredPolicyError } from '../keys/stored-policy.ts';
+import { AuditQueryError } from '@erp-proxy/control/audit';
+import { InputError, VaultError } from '@erp-proxy/control/instances';
+import { KeyRotationError } from '@erp-proxy/control/key-rotation';
+import { KeyInputError, StoredPolicyError } from '@erp-proxy/control/keys';
 import { SubscriptionRowError } from '../subscriptions/row.ts';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 

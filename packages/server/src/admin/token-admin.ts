@@ -6,10 +6,10 @@ import {
   type TokenInput,
   type TokenView,
 } from '@erp-proxy/contract';
+import { isKeyName, KEY_NAME_RULE } from '@erp-proxy/control/keys/format';
+import { readTokenInstances } from '@erp-proxy/control/keys/operator-tokens';
 import type { OperatorToken } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import { isKeyName, KEY_NAME_RULE } from '../keys/format.ts';
-import { readTokenInstances } from '../keys/operator-tokens.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createAdminError, createInputError } from './admin-error.ts';
 import { compareMembers, type DescribeAction } from './audited-actions.ts';

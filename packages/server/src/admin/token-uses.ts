@@ -4,8 +4,7 @@
  */
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import type { AuditAdminView } from '@erp-proxy/contract';
-import { SESSION_ACTOR, TOKEN_ACTOR } from '../audit/actors.ts';
-import type { Audit } from '../audit/audit.ts';
+import { type Audit, SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
 import { showTime } from './time.ts';
 
 const DAY_MS = 86_400_000;

@@ -6,12 +6,12 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttentionItem } from '@erp-proxy/contract';
+import { readStoredPolicy, StoredPolicyError } from '@erp-proxy/control/keys';
 import { findUnknown } from '@erp-proxy/odoo';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { type CompiledPolicy, compilePolicy } from '@erp-proxy/policy';
 import { findUnnamed, mayCall } from '@erp-proxy/policy/abilities';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
-import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
 

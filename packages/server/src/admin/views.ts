@@ -9,13 +9,12 @@ import {
   type UpstreamView,
 } from '@erp-proxy/contract';
 import { pickShownMembers } from '@erp-proxy/contract/admin';
+import { readActor } from '@erp-proxy/control/audit';
+import type { ConnectionRecord } from '@erp-proxy/control/connections';
+import { type InstanceRecord, toMembers } from '@erp-proxy/control/instances';
+import { checkKey } from '@erp-proxy/control/key-rotation';
+import { readStoredPolicy, StoredPolicyError } from '@erp-proxy/control/keys';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
-import { readActor } from '../audit/actors.ts';
-import type { ConnectionRecord } from '../connections/connections.ts';
-import type { InstanceRecord } from '../instances/instances.ts';
-import { toMembers } from '../instances/member-names.ts';
-import { checkKey } from '../key-rotation/expiry.ts';
-import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import { showTime, showTimeOrNull } from './time.ts';
 
 export function showKey(key: KeyRecord, now: number): KeyView {

@@ -5,6 +5,11 @@
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
+import { auditEvents } from '@erp-proxy/control/audit';
+import { createVault, type Vault } from '@erp-proxy/control/instances';
+import { createSlowdown } from '@erp-proxy/control/keys';
+import type { Tokens } from '@erp-proxy/control/tokens';
+import { type ClaimRule, type Issuer, parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import { combineEvents } from '@erp-proxy/observe/events';
 import { checkIssuers, checkTraffic } from '@erp-proxy/observe/health';
 import { createLogger, describeError, type Logger, logEvents } from '@erp-proxy/observe/log';
@@ -15,7 +20,6 @@ import { createIdempotency, createRelay, type Idempotency } from '@erp-proxy/tra
 import { DataRequests, KeyLimits, MonthCounts, RetryBudget } from '@erp-proxy/traffic/limits';
 import { chooseConcurrencyBounds, DatabaseLimiters } from '@erp-proxy/traffic/limits/database';
 import { showUpstreams } from '../admin/views.ts';
-import { auditEvents } from '../audit/audit.ts';
 import type { Settings } from '../config/schema.ts';
 import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
@@ -37,8 +41,6 @@ import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
-import { createVault, type Vault } from '../instances/vault.ts';
-import { createSlowdown } from '../keys/slowdown.ts';
 import { createMcp } from '../mcp/mcp.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
@@ -48,9 +50,6 @@ import {
   WORKER_TIMES,
   type WorkerTimes,
 } from '../subscriptions/worker.ts';
-import type { ClaimRule, Issuer } from '../tokens/issuer.ts';
-import { parseIssuers } from '../tokens/parse-issuers.ts';
-import type { Tokens } from '../tokens/tokens.ts';
 import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services, type ServicesOptions } from './services.ts';
@@ -394,7 +393,7 @@ async function openTokens(
   { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<Tokens | null> {
   if (issuers.length === 0) return null;
-  const { createTokens } = await import('../tokens/tokens.ts');
+  const { createTokens } = await import('@erp-proxy/control/tokens');
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
   return createTokens({ issuers, egress, store, clock, nowMs, onFailure });

@@ -1,6 +1,7 @@
 /** Creates the parts that examine/examine.ts needs, from the settings. No state is kept between two examinations. */
 import { randomBytes } from 'node:crypto';
 import type { Examination } from '@erp-proxy/contract';
+import type { Instance } from '@erp-proxy/control/instances';
 import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
 import type { Settings } from '../config/schema.ts';
@@ -8,7 +9,6 @@ import { examineServer, NOTHING_FOUND, type OnCheck } from '../examine/examine.t
 import { createCredentialNames } from '../execute/call/resolve.ts';
 import { Servers } from '../execute/upstream/servers.ts';
 import { createProtocolChoice } from '../execute/upstream/translate.ts';
-import type { Instance } from '../instances/instances.ts';
 
 export interface Credentials {
   db: string;

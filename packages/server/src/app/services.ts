@@ -3,6 +3,32 @@ import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
+import { type Approvals, createApprovals } from '@erp-proxy/control/approvals';
+import { type Audit, createAudit, PROXY_ACTOR } from '@erp-proxy/control/audit';
+import { type Connections, createConnections } from '@erp-proxy/control/connections';
+import {
+  createInstances,
+  createVault,
+  type InstanceRecord,
+  type Instances,
+  openDraft,
+  trustOf,
+  type Vault,
+  VaultError,
+} from '@erp-proxy/control/instances';
+import { createAskOdoo, createKeyRotation, type KeyRotation } from '@erp-proxy/control/key-rotation';
+import {
+  createExpiryNotices,
+  createKeys,
+  type ExpiryNotice,
+  type ExpiryNotices,
+  type Keys,
+  readStoredPolicy,
+} from '@erp-proxy/control/keys';
+import { createOperatorTokens, type OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
+import { createStatistics, type Statistics } from '@erp-proxy/control/statistics';
+import { createDeniedSubjects } from '@erp-proxy/control/tokens';
+import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import {
@@ -35,34 +61,17 @@ import {
   type OwnConnectionOperations,
 } from '../admin/own-connections.ts';
 import { createTokenUses } from '../admin/token-uses.ts';
-import { type Approvals, createApprovals } from '../approvals/approvals.ts';
-import { PROXY_ACTOR } from '../audit/actors.ts';
-import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
-import { type Connections, createConnections } from '../connections/connections.ts';
 import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
 import { explainCall } from '../execute/call/explain.ts';
 import { readBaseUrl } from '../execute/call/read-members.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { nameDatabaseByTrust } from '../execute/upstream/target-names.ts';
-import { openDraft } from '../instances/edit.ts';
-import { createInstances, type InstanceRecord, type Instances } from '../instances/instances.ts';
-import { trustOf } from '../instances/trust.ts';
-import { createVault, type Vault, VaultError } from '../instances/vault.ts';
-import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
-import { createKeyRotation, type KeyRotation } from '../key-rotation/key-rotation.ts';
-import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from '../keys/expiry-notices.ts';
-import { createKeys, type Keys } from '../keys/keys.ts';
-import { createOperatorTokens, type OperatorTokens } from '../keys/operator-tokens.ts';
-import { readStoredPolicy } from '../keys/stored-policy.ts';
 import { createTokenLimits } from '../operators/token-limits.ts';
-import { createStatistics, type Statistics } from '../statistics/statistics.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
 import { WORKER_TIMES } from '../subscriptions/worker.ts';
-import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
-import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {

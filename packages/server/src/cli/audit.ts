@@ -1,6 +1,6 @@
 /** `audit …`: lists, exports and verifies the audit. */
 import { type AuditQuery, type AuditView, CALL_SOURCES } from '@erp-proxy/contract';
-import { AUDIT_FORMATS, formatAudit } from '../audit/format.ts';
+import { AUDIT_FORMATS, formatAudit } from '@erp-proxy/control/audit';
 import { type Command, type CommandInput, type CommandOption, printResult, readNumber } from './command.ts';
 import { type Column, printEach, printList } from './print-list.ts';
 import { readMoment } from './read-time.ts';

@@ -8,11 +8,11 @@ import {
   pick,
 } from '@erp-proxy/contract';
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
+import { readInput } from '@erp-proxy/control/instances';
 import { checkOrigin, parseEgressPolicy } from '@erp-proxy/egress/policy';
 import type { Admin } from '../admin/admin.ts';
 import { AdminError } from '../admin/admin-error.ts';
 import { toAdminError } from '../admin/to-admin-error.ts';
-import { readInput } from '../instances/members.ts';
 import {
   type Command,
   CommandError,

@@ -1,5 +1,6 @@
 /** Runs a command line: finds the command, loads the settings, and turns errors into a message and an exit status. */
 import { parseArgs } from 'node:util';
+import { VaultError } from '@erp-proxy/control/instances';
 import { StartError } from '@erp-proxy/observe/start-error';
 import { StoreError } from '@erp-proxy/stores';
 import { AdminError } from '../admin/admin-error.ts';
@@ -7,7 +8,6 @@ import { splitFlags } from '../config/flags.ts';
 import type { SettingError } from '../config/given.ts';
 import { type LoadOptions, loadSettings, type ProgramSettings } from '../config/load.ts';
 import { explainReadError, readErrorCode } from '../config/read-error.ts';
-import { VaultError } from '../instances/vault.ts';
 import { COMMON_OPTIONS, type Command, CommandError, nameValue, type Surroundings } from './command.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import { printCandidates } from './complete.ts';

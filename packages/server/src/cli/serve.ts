@@ -1,9 +1,9 @@
 /** `serve`: runs the proxy until it is stopped, in this process or in several that share the port. */
 import cluster from 'node:cluster';
 import { hostname } from 'node:os';
+import { PROXY_ACTOR } from '@erp-proxy/control/audit';
 import { createLogger, type Logger } from '@erp-proxy/observe/log';
 import type { App, AppOptions } from '../app/app.ts';
-import { PROXY_ACTOR } from '../audit/actors.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createFirstSecrets, findMissingSecrets } from './first-secrets.ts';
 import { findMemoryShortage, setV8Flags } from './memory-limit.ts';

@@ -1,6 +1,6 @@
 /** `tokens …`: personal tokens of operators, for the admin API and for commands with `--url`. */
 import { ROLES, type Role, type TokenView } from '@erp-proxy/contract';
-import { TOKEN_PREFIX } from '../keys/format.ts';
+import { TOKEN_PREFIX } from '@erp-proxy/control/keys/format';
 import { type Command, CommandError, printResult } from './command.ts';
 import { type Column, printList } from './print-list.ts';
 import { readExpiry } from './read-time.ts';

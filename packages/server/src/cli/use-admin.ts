@@ -2,11 +2,11 @@
 
 import { hostname, userInfo } from 'node:os';
 import type { Page, PageQuery } from '@erp-proxy/contract';
+import { nameCommandActor } from '@erp-proxy/control/audit';
 import { createLogger } from '@erp-proxy/observe/log';
 import { lookForStore } from '@erp-proxy/stores';
 import type { Actor, Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
-import { nameCommandActor } from '../audit/actors.ts';
 import {
   type Command,
   CommandError,

@@ -4,6 +4,13 @@
 
 import { type ByteStream, ByteStreamError, readStream } from '@erp-proxy/async/streams';
 import { type Examination, type ExaminationCheck, tryParse } from '@erp-proxy/contract';
+import {
+  describeKeyQuery,
+  findExpiry,
+  KEYS_MODEL,
+  type OdooKey,
+  readOdooKeys,
+} from '@erp-proxy/control/key-rotation';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
 import { startTrace } from '../execute/terms/call-context.ts';
 import { Denial } from '../execute/terms/denial.ts';
@@ -12,13 +19,6 @@ import type { Deadline } from '../execute/terms/request-time.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { runMethod } from '../execute/upstream/send-call.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
-import {
-  describeKeyQuery,
-  findExpiry,
-  KEYS_MODEL,
-  type OdooKey,
-  readOdooKeys,
-} from '../key-rotation/odoo-keys.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { type CleanText, explainAnswer, fail, failDatabase } from './explain-answer.ts';
 import { findOwner } from './find-user.ts';

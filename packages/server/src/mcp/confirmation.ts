@@ -3,8 +3,8 @@
  * and the question as it was read: if a record has another name or state by then, the question is another one.
  */
 import { createHash } from 'node:crypto';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
-import type { InstanceRecord } from '../instances/instances.ts';
 
 export interface Question {
   text: string;

@@ -1,8 +1,8 @@
 /** Reads the buttons of a dialog from its form. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { mayCall } from '@erp-proxy/policy/abilities';
-import type { InstanceRecord } from '../instances/instances.ts';
 import type { Session } from './session.ts';
 import { cleanText, stripTags } from './show.ts';
 import type { UnknownDialog } from './show-action.ts';

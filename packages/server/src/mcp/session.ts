@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerCollector } from '@erp-proxy/async/streams';
 import type { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
 import type { CompiledPolicy } from '@erp-proxy/policy';
@@ -15,7 +16,6 @@ import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
 import type { NeededConfirmation } from '../execute/terms/call-context.ts';
 import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
 import type { Denial } from '../execute/terms/denial.ts';
-import type { InstanceRecord } from '../instances/instances.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {
   describeUnknown,

@@ -1,7 +1,7 @@
 /** Shows records in their state after a change, so that a model need not read them by another call. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { mayCall } from '@erp-proxy/policy/abilities';
-import type { InstanceRecord } from '../instances/instances.ts';
 import { asRecords, pickMembers } from './as-rows.ts';
 import { chooseShown } from './fields.ts';
 import type { Session } from './session.ts';

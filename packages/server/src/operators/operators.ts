@@ -6,10 +6,10 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { delay, SingleFlight } from '@erp-proxy/async/tasks';
 import { ROLES, type Role } from '@erp-proxy/contract';
+import type { Vault } from '@erp-proxy/control/instances';
+import { createDeniedSubjects } from '@erp-proxy/control/tokens';
+import { type ClaimRule, findRule, listRules } from '@erp-proxy/control/tokens/issuers';
 import type { IdempotencyStore, OperatorStore } from '@erp-proxy/stores/ports';
-import type { Vault } from '../instances/vault.ts';
-import { createDeniedSubjects } from '../tokens/denied-subjects.ts';
-import { type ClaimRule, findRule, listRules } from '../tokens/issuer.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';

@@ -4,11 +4,11 @@
  */
 import { hash } from 'node:crypto';
 import { arePatterns, PATTERNS_RULE, ROLES, type Role } from '@erp-proxy/contract';
+import { findCertificateError, trustOf } from '@erp-proxy/control/instances';
+import { parseRules } from '@erp-proxy/control/tokens';
+import type { ClaimRule } from '@erp-proxy/control/tokens/issuers';
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { Members, Report } from '@erp-proxy/policy/parse';
-import { findCertificateError, trustOf } from '../instances/trust.ts';
-import type { ClaimRule } from '../tokens/issuer.ts';
-import { parseRules } from '../tokens/parse-rules.ts';
 
 export interface OperatorSettings {
   readonly issuer: string | null;

@@ -4,6 +4,8 @@
  */
 import { SingleFlight } from '@erp-proxy/async/tasks';
 import { cutText } from '@erp-proxy/contract';
+import { cleanName } from '@erp-proxy/control/audit';
+import { type Claims, SUBJECT } from '@erp-proxy/control/tokens/issuers';
 import { type EgressDispatcher, fetchWhole } from '@erp-proxy/egress';
 import { createRemoteJWKSet, customFetch as customKeyFetch, type JWTPayload, jwtVerify } from 'jose';
 import {
@@ -31,8 +33,6 @@ import {
   type TokenEndpointResponseHelpers,
   tokenRevocation,
 } from 'openid-client';
-import { cleanName } from '../audit/record.ts';
-import { type Claims, SUBJECT } from '../tokens/issuer.ts';
 import type { OperatorProvider } from './parse-operators.ts';
 import { ProviderError } from './provider-error.ts';
 

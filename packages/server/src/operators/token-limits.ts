@@ -1,8 +1,8 @@
 /** How the person who has created a personal token limits the token: a token ends with its person. */
 import { type Role, tryParse } from '@erp-proxy/contract';
+import { readActor } from '@erp-proxy/control/audit';
+import type { TokenLimit } from '@erp-proxy/control/keys/operator-tokens';
 import type { OperatorToken, Store } from '@erp-proxy/stores/ports';
-import { readActor } from '../audit/actors.ts';
-import type { TokenLimit } from '../keys/operator-tokens.ts';
 import type { Grant } from './parse-operators.ts';
 
 export interface TokenLimitsOptions {

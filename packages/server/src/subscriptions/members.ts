@@ -6,8 +6,8 @@ import {
   type SubscriptionInput,
 } from '@erp-proxy/contract';
 import { optional, SUBSCRIPTION_PARTS, withDefaults } from '@erp-proxy/contract/admin';
+import { parseInput } from '@erp-proxy/control/instances';
 import { z } from 'zod';
-import { parseInput } from '../instances/input.ts';
 
 const SUBSCRIPTION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 

@@ -1,8 +1,8 @@
+import { VaultError } from '@erp-proxy/control/instances';
 import type { Store } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectToStay } from '../../test/time.ts';
-import { VaultError } from '../instances/vault.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 

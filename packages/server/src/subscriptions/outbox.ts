@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VaultError } from '@erp-proxy/control/instances';
 import type { ClaimedDelivery, DeliveryBatch, SubscriptionStore } from '@erp-proxy/stores/ports';
-import { VaultError } from '../instances/vault.ts';
 import type { Leadership } from './leadership.ts';
 import { type Attempt, checkAttempts } from './retry-schedule.ts';
 import { type Body, readBody } from './row.ts';

@@ -3,7 +3,7 @@
  * to its subscription.
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Vault } from '../instances/vault.ts';
+import type { Vault } from '@erp-proxy/control/instances';
 
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { RESTARTING_MEMBERS, type SubscriptionChanges, type SubscriptionInput } from '@erp-proxy/contract';
+import type { Vault } from '@erp-proxy/control/instances';
 import type {
   AuditBatch,
   Change,
@@ -15,7 +16,6 @@ import type {
   SubscriptionListQuery,
   SubscriptionStore,
 } from '@erp-proxy/stores/ports';
-import type { Vault } from '../instances/vault.ts';
 import { buildPing, createDeliveryId } from './delivery-body.ts';
 import { readEventChanges, readInput, readRecordChanges } from './members.ts';
 import { SUBSCRIPTIONS_MAX } from './poller.ts';

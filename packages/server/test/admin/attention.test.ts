@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTENTION_SEVERITIES } from '@erp-proxy/contract';
+import { findVersion } from '@erp-proxy/control/testing';
 import { describe, expect, test } from 'vitest';
-import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { describeOperators } from '../operators/scripted-provider.ts';

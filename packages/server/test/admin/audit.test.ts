@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
+import { PROXY_ACTOR, SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import { makeCall } from '@erp-proxy/control/testing';
 import { expect, test } from 'vitest';
-import { PROXY_ACTOR, SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
-import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { send } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';

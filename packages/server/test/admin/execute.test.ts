@@ -1,9 +1,9 @@
 /** Calls of an administrator: `POST /admin/v1/execute`. */
 import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
+import { TOKEN_ACTOR } from '@erp-proxy/control/audit';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';

@@ -1,5 +1,5 @@
+import { TOKEN_ACTOR } from '@erp-proxy/control/audit';
 import { describe, expect, test } from 'vitest';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { send } from '../harness.ts';
 import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 import { openRefusingSqlite } from './refusing-store.ts';

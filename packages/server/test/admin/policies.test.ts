@@ -1,10 +1,10 @@
 /** Drafts of policies: `POST /admin/v1/policies/explain` and `/compare`. */
 import { request as httpRequest } from 'node:http';
 import type { Policy } from '@erp-proxy/contract';
+import { TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import { makeCall } from '@erp-proxy/control/testing';
 import type { CallRecord } from '@erp-proxy/observe/events';
 import { expect, test } from 'vitest';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
-import { makeCall } from '../../src/audit/audit.fixture.ts';
 import { expectToStay, passTurns } from '../time.ts';
 import { watchRequests } from '../watch-requests.ts';
 import { startAdmin, TOKEN } from './admin-client.ts';

@@ -3,10 +3,10 @@
  * them.
  */
 
+import { createAudit } from '@erp-proxy/control/audit';
+import { makeCall } from '@erp-proxy/control/testing';
 import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect } from 'vitest';
-import { makeCall } from '../../src/audit/audit.fixture.ts';
-import { createAudit } from '../../src/audit/audit.ts';
 import { createRecordCheck } from '../../src/execute/call/check-recorded-call.ts';
 
 export const NOW = Date.parse('2026-03-31T08:00:00.000Z');

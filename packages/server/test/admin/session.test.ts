@@ -1,5 +1,5 @@
+import { SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
 import { describe, expect, test } from 'vitest';
-import { SESSION_ACTOR, TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { createSessions } from '../../src/http/admin/session.ts';
 import { type AdminAnswer, type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 

@@ -1,7 +1,8 @@
 /** Personal tokens of operators: how they are made, used, recorded and ended. */
+
+import { TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import { generateKey, TOKEN_PREFIX } from '@erp-proxy/control/keys/format';
 import { describe, expect, test } from 'vitest';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
-import { generateKey, TOKEN_PREFIX } from '../../src/keys/format.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { makeFolder } from '../process/program.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';

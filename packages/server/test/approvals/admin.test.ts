@@ -1,7 +1,7 @@
 /** Calls that need an approval, from the administrator's side: list, show, approve, refuse, and what is recorded. */
 import { randomBytes } from 'node:crypto';
+import { TOKEN_ACTOR } from '@erp-proxy/control/audit';
 import { expect, test } from 'vitest';
-import { TOKEN_ACTOR } from '../../src/audit/actors.ts';
 import { type Json, SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { answerTrue, makeCall, startUpstream } from '../scripted-upstream.ts';

@@ -74,49 +74,50 @@ const BOUNDARIES: Record<string, string> = {
     sharing: lru-cache node
     limits: limits/* stores
     limits/database: limits`,
-  server: `
-    .: cli config node
-    cli: admin app audit cli/* config egress execute/call instances key-rotation keys observe operators policy stores tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
-    cli/apply: config instances keys policy subscriptions @erp-proxy/contract/admin yaml node
-    cli/types: cli @erp-proxy/client
-    cli/export:
-    cli/mcp: mcp @modelcontextprotocol node
-    app: admin approvals audit config connections data/* egress examine execute/* http/* instances key-rotation keys traffic mcp observe odoo operators policy statistics stores subscriptions tokens traces node
-    http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin audit config execute execute/terms http http/console http/openapi keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
-    http/console: http fastify node
-    http/reference: fastify node
-    http/shedding:
-    data/subscriptions: data data/changes execute execute/call execute/terms instances keys subscriptions node
-    data/changes: data execute/call execute/request execute/terms instances node
-    data/export: data execute/call execute/request execute/terms observe node
-    data/files: data execute/call execute/request execute/terms odoo policy node
-    data: execute/call execute/terms odoo policy node
-    mcp: execute/terms execute/thread traffic/idempotency instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
-    mcp/tools: instances mcp mcp/documents odoo policy zod
-    mcp/documents: fflate unpdf node
-    examine: egress execute/terms execute/upstream key-rotation odoo node
-    execute: execute/* keys traffic/limits naming observe odoo policy node
-    execute/request: approvals egress execute/terms traffic/idempotency keys traffic/limits observe node
-    execute/call: connections egress execute/terms execute/thread instances keys odoo policy stores/ports node
-    execute/upstream: approvals egress execute/terms execute/thread keys traffic observe odoo policy @erp-proxy/async/shared-bytes lru-cache node
-    execute/thread: execute/call execute/terms execute/upstream keys odoo policy @erp-proxy/async/shared-bytes node
-    traces: egress execute/terms observe @opentelemetry node
-    execute/terms: approvals connections egress traffic/idempotency instances keys traffic/limits/database observe odoo
-    naming:
-    admin: approvals audit connections instances key-rotation keys odoo policy statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
-    operators: audit egress instances keys policy stores tokens jose openid-client node
+  control: `
     tokens: egress instances keys policy stores jose lru-cache node
     keys: policy stores ipaddr.js lru-cache node
     key-rotation: egress instances odoo stores/ports lru-cache zod node
-    config: stores yaml zod node node:net
     approvals: traffic/idempotency instances stores/ports node
-    subscriptions: egress instances observe stores @erp-proxy/contract/admin zod node
     connections: instances stores zod node
     instances: egress odoo stores @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores lru-cache node
     statistics: observe stores/ports node`,
+  server: `
+    .: cli config node
+    cli: admin app control/audit cli/* config egress execute/call control/instances control/key-rotation control/keys observe operators policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
+    cli/apply: config control/instances control/keys policy subscriptions @erp-proxy/contract/admin yaml node
+    cli/types: cli @erp-proxy/client
+    cli/export:
+    cli/mcp: mcp @modelcontextprotocol node
+    app: admin control/approvals control/audit config control/connections data/* egress examine execute/* http/* control/instances control/key-rotation control/keys traffic mcp observe odoo operators policy control/statistics stores subscriptions control/tokens traces node
+    http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    http/admin: admin control/audit config execute execute/terms http http/console http/openapi control/keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
+    http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
+    http/console: http fastify node
+    http/reference: fastify node
+    http/shedding:
+    data/subscriptions: data data/changes execute execute/call execute/terms control/instances control/keys subscriptions node
+    data/changes: data execute/call execute/request execute/terms control/instances node
+    data/export: data execute/call execute/request execute/terms observe node
+    data/files: data execute/call execute/request execute/terms odoo policy node
+    data: execute/call execute/terms odoo policy node
+    mcp: execute/terms execute/thread traffic/idempotency control/instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
+    mcp/tools: control/instances mcp mcp/documents odoo policy zod
+    mcp/documents: fflate unpdf node
+    examine: egress execute/terms execute/upstream control/key-rotation odoo node
+    execute: execute/* control/keys traffic/limits naming observe odoo policy node
+    execute/request: control/approvals egress execute/terms traffic/idempotency control/keys traffic/limits observe node
+    execute/call: control/connections egress execute/terms execute/thread control/instances control/keys odoo policy stores/ports node
+    execute/upstream: control/approvals egress execute/terms execute/thread control/keys traffic observe odoo policy @erp-proxy/async/shared-bytes lru-cache node
+    execute/thread: execute/call execute/terms execute/upstream control/keys odoo policy @erp-proxy/async/shared-bytes node
+    traces: egress execute/terms observe @opentelemetry node
+    execute/terms: control/approvals control/connections egress traffic/idempotency control/instances control/keys traffic/limits/database observe odoo
+    naming:
+    admin: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
+    operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node
+    config: stores yaml zod node node:net
+    subscriptions: egress control/instances observe stores @erp-proxy/contract/admin zod node`,
 };
 
 /** Packages that define the terms of all other parts. */
@@ -132,7 +133,19 @@ const SHARED = [
  * Packages that other packages use by the entry points in `exports` of their `package.json`. A row names an entry
  * point, such as `control/keys`, with those below it, or a package with all its entry points.
  */
-const CLOSED = ['async', 'egress', 'json', 'observe', 'odoo', 'policy', 'stores', 'text', 'traffic', 'wire'];
+const CLOSED = [
+  'async',
+  'control',
+  'egress',
+  'json',
+  'observe',
+  'odoo',
+  'policy',
+  'stores',
+  'text',
+  'traffic',
+  'wire',
+];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
 const UPWARDS = [
@@ -187,12 +200,12 @@ test.each([
   ['console/src/api/probe.ts', '@erp-proxy/contract/admin'],
   ['sandbox/src/http/probe.ts', '../../../json/src/document.ts'],
   ['server/src/main.ts', './app/app.ts'],
-  ['server/src/http/probe.ts', '../keys/keys.ts'],
+  ['server/src/http/probe.ts', '@erp-proxy/stores'],
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
   ['stores/src/ports/probe.ts', '../sqlite/store.ts'],
   ['server/src/execute/terms/probe.ts', '../call/resolve.ts'],
-  ['server/src/audit/probe.ts', '../keys/keys.ts'],
+  ['control/src/audit/probe.ts', '../keys/keys.ts'],
   ['traffic/src/limits/probe.ts', '@erp-proxy/policy'],
   ['server/src/newcomer/probe.ts', 'node:fs'],
   ['server/src/cli/probe.ts', '@erp-proxy/stores/testing'],

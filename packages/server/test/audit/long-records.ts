@@ -1,9 +1,9 @@
 /** Makes an audit of actions on keys with long policies. */
 
+import { type Audit, createAudit } from '@erp-proxy/control/audit';
+import { makeAdminAction } from '@erp-proxy/control/testing';
 import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect } from 'vitest';
-import { makeAdminAction } from '../../src/audit/audit.fixture.ts';
-import { type Audit, createAudit } from '../../src/audit/audit.ts';
 
 /** The number of actions. */
 export const ACTIONS = 500;

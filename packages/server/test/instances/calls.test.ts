@@ -1,8 +1,8 @@
 /** Tests calls to a stored instance by its name: its key stays secret, and its members apply to its calls. */
 import { randomBytes } from 'node:crypto';
 import type { InstanceInput } from '@erp-proxy/contract';
+import { findVersion } from '@erp-proxy/control/testing';
 import { afterEach, expect, test } from 'vitest';
-import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { expectError, printCall, printExecuteKw, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';

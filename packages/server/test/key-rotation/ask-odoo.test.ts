@@ -1,12 +1,10 @@
 /** Tests the calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
 
+import { type KeyedRecord, readInput, toCodeMembers } from '@erp-proxy/control/instances';
+import { createAskOdoo, type OdooAnswer, type Question } from '@erp-proxy/control/key-rotation';
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { expect, test } from 'vitest';
-import { toCodeMembers } from '../../src/instances/member-names.ts';
-import { readInput } from '../../src/instances/members.ts';
-import type { KeyedRecord } from '../../src/instances/views.ts';
-import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 import { startHarness } from './rotation-harness.ts';

@@ -2,8 +2,9 @@
  * Tests that a process that dies at any point of a rotation leaves a stored key that works. The next process completes
  * the rotation.
  */
+
+import type { Instances } from '@erp-proxy/control/instances';
 import { afterEach, expect, test } from 'vitest';
-import type { Instances } from '../../src/instances/instances.ts';
 import {
   HOUR_MS,
   PAUSE_MS,

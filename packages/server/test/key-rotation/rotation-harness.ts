@@ -1,18 +1,19 @@
 /** Starts a sandbox Odoo, stores an instance for it, and runs its key rotation on a clock that the test sets. */
 
+import { createInstances, createVault, type Instances } from '@erp-proxy/control/instances';
+import {
+  type AskOdoo,
+  createAskOdoo,
+  createKeyRotation,
+  type KeyRotation,
+  type KeyRotationEvent,
+  type OdooAnswer,
+} from '@erp-proxy/control/key-rotation';
 import { createEgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
 import type { LeaseStore } from '@erp-proxy/stores/ports';
 import { makeBatch, openMemoryStore } from '@erp-proxy/stores/testing';
-import { createInstances, type Instances } from '../../src/instances/instances.ts';
-import { createVault } from '../../src/instances/vault.ts';
-import { type AskOdoo, createAskOdoo, type OdooAnswer } from '../../src/key-rotation/ask-odoo.ts';
-import {
-  createKeyRotation,
-  type KeyRotation,
-  type KeyRotationEvent,
-} from '../../src/key-rotation/key-rotation.ts';
 
 /** When the keys of the sandbox were made. */
 export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);

@@ -1,8 +1,13 @@
 /** Tests the replacement of keys: when it happens, by which calls, and what happens on failures. */
+
+import type { Instances } from '@erp-proxy/control/instances';
+import {
+  type AskOdoo,
+  KeyRotationError,
+  type OdooAnswer,
+  type Question,
+} from '@erp-proxy/control/key-rotation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Instances } from '../../src/instances/instances.ts';
-import type { AskOdoo, OdooAnswer, Question } from '../../src/key-rotation/ask-odoo.ts';
-import { KeyRotationError } from '../../src/key-rotation/key-rotation.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 import {
   CREATED_AT,

@@ -3,9 +3,7 @@
  * only those of A. Both have the same clock and secrets, so that equal questions have equal answers.
  */
 import type { Policy } from '@erp-proxy/contract';
-import { makeCall } from '../../src/audit/audit.fixture.ts';
-import { Cells } from '../../src/statistics/cells.ts';
-import { printPeriod, STEPS } from '../../src/statistics/period.ts';
+import { Cells, makeCall, printPeriod, STEPS } from '@erp-proxy/control/testing';
 import type { AdminAnswer, AskOptions, Json } from '../admin/admin-client.ts';
 import { SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { send } from '../harness.ts';

@@ -3,8 +3,8 @@
  * behind.
  */
 import type { Policy } from '@erp-proxy/contract';
+import { findVersion } from '@erp-proxy/control/testing';
 import { expect, test } from 'vitest';
-import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';

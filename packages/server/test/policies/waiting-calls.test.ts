@@ -3,8 +3,8 @@
  * meanwhile. Each test changes one of them while a call waits behind another.
  */
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
+import { findVersion } from '@erp-proxy/control/testing';
 import { describe, expect, test } from 'vitest';
-import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { makeClock, printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';

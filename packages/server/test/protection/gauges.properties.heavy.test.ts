@@ -3,8 +3,8 @@
  * Policies and instances change meanwhile, and some callers read nothing of answers that are larger than all buffers.
  */
 import { connect } from 'node:net';
+import { findVersion } from '@erp-proxy/control/testing';
 import { afterEach, expect, test } from 'vitest';
-import { findVersion } from '../../src/instances/instance-version.fixture.ts';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { runMixedLoad } from '../mixed-load.ts';

@@ -1,6 +1,7 @@
 /** Tests that refused keys cost little, reveal nothing, and are slowed down if they are repeated. */
+
+import { generateKey } from '@erp-proxy/control/keys/format';
 import { expect, test, vi } from 'vitest';
-import { generateKey } from '../../src/keys/format.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import {
   type HttpAnswer,

@@ -9,11 +9,10 @@ import {
   type KeyFileMembers,
   SUBSCRIPTION_MEMBERS,
 } from '@erp-proxy/contract/admin';
+import { InputError, readChanges } from '@erp-proxy/control/instances';
+import { PERSON_ID } from '@erp-proxy/control/keys';
+import { isKeyName, KEY_NAME_RULE } from '@erp-proxy/control/keys/format';
 import { findNearestName } from '@erp-proxy/text';
-import { InputError } from '../../instances/input.ts';
-import { readChanges } from '../../instances/members.ts';
-import { isKeyName, KEY_NAME_RULE } from '../../keys/format.ts';
-import { PERSON_ID } from '../../keys/person-id.ts';
 import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,

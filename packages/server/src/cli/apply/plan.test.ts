@@ -1,6 +1,6 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
+import { readInput as readInstance } from '@erp-proxy/control/instances';
 import { describe, expect, test } from 'vitest';
-import { readInput as readInstance } from '../../instances/members.ts';
 import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import { readConfiguration } from './configuration.ts';
 import { makePlan, type PlanOptions, type Present } from './plan.ts';

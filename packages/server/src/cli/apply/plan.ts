@@ -6,11 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import type { KeyFileMembers } from '@erp-proxy/contract/admin';
+import { findRedirection, InputError, readInput } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
-import { findRedirection } from '../../instances/edit.ts';
-import { InputError } from '../../instances/input.ts';
-import { readInput } from '../../instances/members.ts';
 import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import type {
   Configuration,

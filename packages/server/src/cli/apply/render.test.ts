@@ -1,11 +1,11 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import { SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
+import { readInput } from '@erp-proxy/control/instances';
+import { isKeyName } from '@erp-proxy/control/keys/format';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countCases } from '../../../test/random-cases.ts';
-import { readInput } from '../../instances/members.ts';
-import { isKeyName } from '../../keys/format.ts';
 import { readConfiguration } from './configuration.ts';
 import { describeInstance, describeSubscription } from './members.ts';
 import { makePlan } from './plan.ts';

@@ -1,6 +1,5 @@
 /** Reads the secrets of a plan from the places that the file names, before anything is changed. */
-import { InputError } from '../../instances/input.ts';
-import { readChanges } from '../../instances/members.ts';
+import { InputError, readChanges } from '@erp-proxy/control/instances';
 import type { LocatedSecret, SecretSource } from './configuration.ts';
 import type { LineError } from './document.ts';
 import type { Step } from './plan.ts';

@@ -2,12 +2,13 @@
  * Serves `POST /api/erp/changes`: opens the cursor, reads the changes through calls of the request, and seals the next
  * cursor. read-changes.ts decides what to read.
  */
+
+import type { Instances } from '@erp-proxy/control/instances';
 import { invalid } from '../../execute/call/read-members.ts';
 import { buildResultHead, describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
 import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { readTimeoutMs } from '../../execute/terms/request-time.ts';
-import type { Instances } from '../../instances/instances.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';

@@ -1,7 +1,7 @@
 import type { Policy } from '@erp-proxy/contract';
+import type { Client, Keys } from '@erp-proxy/control/keys';
 import { compilePolicy } from '@erp-proxy/policy';
 import { expect, test } from 'vitest';
-import type { Client, Keys } from '../../keys/keys.ts';
 import type { Body } from '../../subscriptions/row.ts';
 import { type CheckReading, createDeliveryCheck } from './check-delivery.ts';
 

@@ -4,13 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
+import { type Client, type Keys, PROXY_CLIENT, StoredPolicyError } from '@erp-proxy/control/keys';
 import { decodeString, findValue, type JsonSpan, readMembers } from '@erp-proxy/json';
 import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
 import { authorizeData } from '../../execute/call/authorize.ts';
 import { explainCall } from '../../execute/call/explain.ts';
-import { PROXY_CLIENT } from '../../keys/clients.ts';
-import type { Client, Keys } from '../../keys/keys.ts';
-import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { CheckDelivery } from '../../subscriptions/outbox.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';

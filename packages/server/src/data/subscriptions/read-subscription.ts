@@ -5,14 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { BUSINESS_ERRORS, clipText } from '@erp-proxy/contract';
+import type { Instances } from '@erp-proxy/control/instances';
+import { type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { RunRequest } from '../../execute/operations.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { BackgroundExchange } from '../../execute/terms/exchange.ts';
 import type { MadeCalls } from '../../execute/terms/request.ts';
-import type { Instances } from '../../instances/instances.ts';
-import { PROXY_CLIENT } from '../../keys/clients.ts';
-import type { Keys } from '../../keys/keys.ts';
 import type { ChangeReader, ReadRefusal, ReadResult } from '../../subscriptions/change-reader.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';

@@ -5,6 +5,7 @@
  */
 
 import { createPauses } from '@erp-proxy/async/tasks';
+import type { Client } from '@erp-proxy/control/keys';
 import {
   type ArgumentPlace,
   type FieldScope,
@@ -32,7 +33,6 @@ import {
   NOTHING_KNOWN,
   type Steps,
 } from '@erp-proxy/policy/fields';
-import type { Client } from '../../keys/keys.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import type { Denial } from '../terms/denial.ts';

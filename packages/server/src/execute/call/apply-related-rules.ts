@@ -3,9 +3,9 @@
  * models the call changes through its own records.
  */
 
+import type { Client } from '@erp-proxy/control/keys';
 import type { FieldTypes, LearntTypes } from '@erp-proxy/odoo/values';
 import type { CompiledPolicy } from '@erp-proxy/policy';
-import type { Client } from '../../keys/keys.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

@@ -4,6 +4,7 @@
  */
 
 import { createReach, type DataRoute } from '@erp-proxy/contract';
+import type { Client } from '@erp-proxy/control/keys';
 import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
 import { type Arguments, findLimitPosition } from '@erp-proxy/odoo';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
@@ -15,7 +16,6 @@ import {
   decideData,
   decideServer,
 } from '@erp-proxy/policy';
-import type { Client } from '../../keys/keys.ts';
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';

@@ -4,10 +4,9 @@
  * (run-call.ts), and is then refused or built again.
  */
 
-import type { Connection } from '../../connections/connections.ts';
-import type { Instance } from '../../instances/instances.ts';
-import { type Clients, PROXY_CLIENT } from '../../keys/clients.ts';
-import type { Client } from '../../keys/keys.ts';
+import type { Connection } from '@erp-proxy/control/connections';
+import type { Instance } from '@erp-proxy/control/instances';
+import { type Client, type Clients, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

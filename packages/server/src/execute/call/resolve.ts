@@ -3,11 +3,10 @@
  */
 
 import { hash } from 'node:crypto';
+import type { Connections } from '@erp-proxy/control/connections';
+import { type Instance, type Instances, VaultError } from '@erp-proxy/control/instances';
+import type { Client } from '@erp-proxy/control/keys';
 import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
-import type { Connections } from '../../connections/connections.ts';
-import type { Instance, Instances } from '../../instances/instances.ts';
-import { VaultError } from '../../instances/vault.ts';
-import type { Client } from '../../keys/keys.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { InstanceAddress, NamedInstance, ServerAddress, Target } from '../terms/target.ts';

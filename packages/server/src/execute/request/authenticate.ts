@@ -1,10 +1,8 @@
 /** Step: finds the client by key or token. Runs before the body is read, so that a refusal costs next to nothing. */
 
 import { delay } from '@erp-proxy/async/tasks';
-import type { Clients, Refusal } from '../../keys/clients.ts';
-import { parseKey } from '../../keys/format.ts';
-import type { Client } from '../../keys/keys.ts';
-import type { Slowdown } from '../../keys/slowdown.ts';
+import type { Client, Clients, Refusal, Slowdown } from '@erp-proxy/control/keys';
+import { parseKey } from '@erp-proxy/control/keys/format';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';

@@ -1,8 +1,8 @@
 /** Reads the headers of a request that are about its calls: idempotency key, approvals, preferences. */
 
 import { APPROVAL_HEADER, BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { isApprovalId } from '@erp-proxy/control/approvals';
 import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
-import { isApprovalId } from '../../approvals/approval-id.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 

@@ -4,6 +4,7 @@
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import { type DataRoute, KEY_LIMITS } from '@erp-proxy/contract';
+import type { Client } from '@erp-proxy/control/keys';
 import {
   type Admitted,
   type DataRequests,
@@ -12,7 +13,6 @@ import {
   type Limits,
   type RateState,
 } from '@erp-proxy/traffic/limits';
-import type { Client } from '../../keys/keys.ts';
 import { Denial } from '../terms/denial.ts';
 import type { KeyAdmission, Request } from '../terms/request.ts';
 

@@ -5,12 +5,12 @@
  */
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
+import type { CallApproval } from '@erp-proxy/control/approvals';
+import type { Connection } from '@erp-proxy/control/connections';
+import type { Client } from '@erp-proxy/control/keys';
 import type { CallRecord } from '@erp-proxy/observe/events';
 import type { IdempotentCall } from '@erp-proxy/traffic/idempotency';
 import type { Permit } from '@erp-proxy/traffic/limits/database';
-import type { CallApproval } from '../../approvals/call-approval.ts';
-import type { Connection } from '../../connections/connections.ts';
-import type { Client } from '../../keys/keys.ts';
 import type { Denial } from './denial.ts';
 import type { Protocol } from './method-call.ts';
 import { type AnyParsed, type CallSpan, NULL_ID } from './parsed-body.ts';

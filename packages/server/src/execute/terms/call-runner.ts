@@ -5,7 +5,7 @@
 
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
-import type { Client } from '../../keys/keys.ts';
+import type { Client } from '@erp-proxy/control/keys';
 import type { CallTerms } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';

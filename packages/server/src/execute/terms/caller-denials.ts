@@ -1,6 +1,5 @@
 /** Denials about the caller's request that several steps return. */
-import type { Refusal, RefusedToken } from '../../keys/clients.ts';
-import { StoredPolicyError } from '../../keys/stored-policy.ts';
+import { type Refusal, type RefusedToken, StoredPolicyError } from '@erp-proxy/control/keys';
 import { Denial, type DenialMore } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 

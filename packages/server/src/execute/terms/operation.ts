@@ -1,7 +1,7 @@
 /**
  * The definition of one kind of call: how it is parsed, authorized, resolved and built, and the steps around sending.
  */
-import type { Client } from '../../keys/keys.ts';
+import type { Client } from '@erp-proxy/control/keys';
 import type { CallContext, CallTrace } from './call-context.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';

@@ -4,7 +4,7 @@
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { ActorView, CallSource, DataRoute } from '@erp-proxy/contract';
-import type { Client } from '../../keys/keys.ts';
+import type { Client } from '@erp-proxy/control/keys';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';

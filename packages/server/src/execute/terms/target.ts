@@ -1,9 +1,9 @@
 /** The server, database and credentials of a call. */
 
+import type { Connection } from '@erp-proxy/control/connections';
+import type { Instance } from '@erp-proxy/control/instances';
 import type { EgressTrust } from '@erp-proxy/egress';
 import type { BaseUrl } from '@erp-proxy/egress/policy';
-import type { Connection } from '../../connections/connections.ts';
-import type { Instance } from '../../instances/instances.ts';
 
 /** Address of a server: origin and path. */
 export type ServerAddress = BaseUrl;

@@ -5,11 +5,11 @@
  */
 
 import { isLarge, shareInSlices } from '@erp-proxy/async/shared-bytes';
+import type { Client } from '@erp-proxy/control/keys';
 import type { Fault, RefinedCall } from '@erp-proxy/odoo/faults';
 import type { MappedCall } from '@erp-proxy/odoo/json2';
 import type { Signature } from '@erp-proxy/odoo/signatures';
 import type { NamedFields } from '@erp-proxy/odoo/values';
-import type { Client } from '../../keys/keys.ts';
 import type { Call } from '../call/parse.ts';
 import type { Json2Call } from '../call/parse-json2.ts';
 import { Denial } from '../terms/denial.ts';

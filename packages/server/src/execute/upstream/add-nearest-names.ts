@@ -5,12 +5,12 @@
  */
 
 import { waitFor } from '@erp-proxy/async/tasks';
+import { type Clients, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { Events } from '@erp-proxy/observe/events';
 import { listOtherNames, listWellKnownMethods, type NameKind } from '@erp-proxy/odoo';
 import { findUnknownName, type UnknownName } from '@erp-proxy/odoo/faults';
 import { mayCall, mayNameField, mayNameModel } from '@erp-proxy/policy/abilities';
 import { findNearestOfMany } from '@erp-proxy/text';
-import { type Clients, PROXY_CLIENT } from '../../keys/clients.ts';
 import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { UNREADABLE_POLICY } from '../terms/caller-denials.ts';

@@ -5,11 +5,10 @@
  * allowed it, and the call was not asked for before.
  */
 import { APPROVAL_HEADER, type ConcernedRecords, nameActor } from '@erp-proxy/contract';
+import type { Approvals, CallApproval, Standing } from '@erp-proxy/control/approvals';
 import { findValue, readDocument, readMembers } from '@erp-proxy/json';
 import { findRemoval, type LackingFields } from '@erp-proxy/odoo/related';
 import type { FieldTypes } from '@erp-proxy/odoo/values';
-import type { Approvals } from '../../approvals/approvals.ts';
-import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
 import { askInTime } from '../terms/ask-store.ts';
 import { type CallContext, unlessChanged } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';

@@ -1,9 +1,9 @@
+import type { KeyedRecord } from '@erp-proxy/control/instances';
+import { createAskOdoo } from '@erp-proxy/control/key-rotation';
 import type { EgressAnswer, EgressRequest } from '@erp-proxy/egress';
 import { RetryBudget } from '@erp-proxy/traffic/limits';
 import { createTestLimiters, expectPermit } from '@erp-proxy/traffic/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { KeyedRecord } from '../../instances/views.ts';
-import { createAskOdoo } from '../../key-rotation/ask-odoo.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol, UpstreamCall } from '../terms/method-call.ts';
 import { Deadline } from '../terms/request-time.ts';

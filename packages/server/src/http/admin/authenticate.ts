@@ -8,16 +8,20 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { atMost, delay } from '@erp-proxy/async/tasks';
 import type { SignInView } from '@erp-proxy/contract';
 import { type ActorView, nameActor } from '@erp-proxy/contract';
+import { NOBODY, SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import type { Slowdown } from '@erp-proxy/control/keys';
+import { TOKEN_PREFIX } from '@erp-proxy/control/keys/format';
+import {
+  type OperatorTokens,
+  type RefusedToken,
+  readTokenInstances,
+} from '@erp-proxy/control/keys/operator-tokens';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Identity } from '../../admin/admin.ts';
 import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import { createSignInCodes } from '../../admin/sign-in-codes.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
-import { NOBODY, SESSION_ACTOR, TOKEN_ACTOR } from '../../audit/actors.ts';
-import { TOKEN_PREFIX } from '../../keys/format.ts';
-import { type OperatorTokens, type RefusedToken, readTokenInstances } from '../../keys/operator-tokens.ts';
-import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
 import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';

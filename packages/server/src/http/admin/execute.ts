@@ -2,14 +2,14 @@
  * Runs an execute call for an administrator: in the name of a client key, or of the proxy itself, whose calls no policy
  * restricts. The answer is that of `/api/erp/execute`.
  */
+
+import { type Client, type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Admin } from '../../admin/admin.ts';
 import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
 import type { RunRequest } from '../../execute/operations.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
-import { PROXY_CLIENT } from '../../keys/clients.ts';
-import type { Client, Keys } from '../../keys/keys.ts';
 import { AdminExchange } from '../admin-exchange.ts';
 
 export interface ExecuteDeps {

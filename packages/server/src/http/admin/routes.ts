@@ -3,12 +3,12 @@
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
 import { includesRole, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
+import { NOBODY } from '@erp-proxy/control/audit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin, Identity } from '../../admin/admin.ts';
 import { createAdminError } from '../../admin/admin-error.ts';
 import { refuseWhole } from '../../admin/limit-deps.ts';
-import { NOBODY } from '../../audit/actors.ts';
 import { hasTag } from '../etag.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';

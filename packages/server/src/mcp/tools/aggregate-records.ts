@@ -1,11 +1,11 @@
 /** `aggregate_records`: computes sums, averages and counts by group. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { NAMED_COUNT } from '@erp-proxy/odoo';
 import type { PrintTime } from '@erp-proxy/odoo/times';
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRows } from '../as-rows.ts';
 import type { Fields } from '../fields.ts';
 import type { Session } from '../session.ts';

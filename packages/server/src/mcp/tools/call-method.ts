@@ -1,10 +1,10 @@
 /** `call_method`: calls a method of business logic. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { isReadOnlyMethod } from '@erp-proxy/odoo';
 import { mayCall, mayCallBusinessMethods } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { readNewIds } from '../as-rows.ts';
 import { describeCall } from '../describe-call.ts';
 import { linkIds } from '../links.ts';

@@ -1,5 +1,5 @@
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { expect, test } from 'vitest';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { readFields } from '../fields.ts';
 import { readDomain } from './domain-times.ts';
 

@@ -3,8 +3,8 @@
  * docs/odoo-facts.md#days-and-zones).
  */
 import { cutText } from '@erp-proxy/contract';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { createDayFinder, isDay, isZonedTime, type LocalDay, readZonedTime } from '@erp-proxy/odoo/times';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import type { Session } from '../session.ts';
 import { ToolError } from '../tool-error.ts';
 

@@ -1,9 +1,9 @@
 /** `get_context`: the user, the servers and the present time. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { mayCall } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRows } from '../as-rows.ts';
 import { nullIfRefused, type Session } from '../session.ts';
 import { showRecords } from '../show.ts';

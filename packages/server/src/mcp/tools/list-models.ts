@@ -1,8 +1,8 @@
 /** `list_models`: finds models that the key may read, by words. */
 import { cutText } from '@erp-proxy/contract';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { listNamedModels, mayCall, restrictsModels } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRows } from '../as-rows.ts';
 import { explainMissingApps, KNOWN_MODELS } from '../known-models.ts';
 import type { Session } from '../session.ts';

@@ -1,9 +1,9 @@
 /** `read_file`: the text of a file in a binary field, or a description of the file and how to download it. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
 import { mayCallAnywhere, mayUseData } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { readDocument } from '../documents/read-document.ts';
 import type { Session } from '../session.ts';
 import { cleanText, DATA_NOTE, LISTED_TEXT_MAX, showValue } from '../show.ts';

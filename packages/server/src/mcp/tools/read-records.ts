@@ -1,8 +1,8 @@
 /** `read_records`: reads records by their ids. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { mayCallAnywhere } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRecords, asRows, pickMembers } from '../as-rows.ts';
 import { chooseOthers, choosePlain, type Fields } from '../fields.ts';
 import type { Session } from '../session.ts';

@@ -3,8 +3,8 @@
  * relation, which passes the pipeline as if the agent had made it (docs/decisions/0033-tools-for-agents.md).
  */
 import { cutText } from '@erp-proxy/contract';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { isObject } from '@erp-proxy/json';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRecords, pickMembers } from '../as-rows.ts';
 import { explainUnknownFields, listUnknownFields } from '../call-errors.ts';
 import type { Fields } from '../fields.ts';

@@ -1,5 +1,6 @@
 /** `search_records`: finds records by a text or a domain, page by page. */
 
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import {
   mayCall,
   mayCallAnywhere,
@@ -9,7 +10,6 @@ import {
   mayUseField,
 } from '@erp-proxy/policy/abilities';
 import { z } from 'zod';
-import type { InstanceRecord } from '../../instances/instances.ts';
 import { asRows, pickMembers } from '../as-rows.ts';
 import { chooseShown, type Fields } from '../fields.ts';
 import { hasNameRule, searchByParts, searchByText, VARIANT_VALUES, VARIANTS } from '../search-by-text.ts';

@@ -1,5 +1,5 @@
 /** Prints the records that a tool has read, with their related records, as many as fit into a page. */
-import type { InstanceRecord } from '../../instances/instances.ts';
+import type { InstanceRecord } from '@erp-proxy/control/instances';
 import type { Fields } from '../fields.ts';
 import { linkRecords } from '../links.ts';
 import type { Session } from '../session.ts';

@@ -1,7 +1,7 @@
 /** Records of keys with long policies are read in slices. */
 import { beforeAll, expect, test } from 'vitest';
-import { ACTIONS, openLongRecords } from '../../test/audit/long-records.ts';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
+import { ACTIONS, openLongRecords } from '../../../server/test/audit/long-records.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../../server/test/measure-blocking.ts';
 import type { Audit } from './audit.ts';
 import { formatAudit } from './format.ts';
 

@@ -1,8 +1,8 @@
 /** Pages of records of keys with long policies end early. */
 import type { AuditView } from '@erp-proxy/contract';
 import { expect, test } from 'vitest';
-import { ACTIONS, openLongRecords } from '../../test/audit/long-records.ts';
-import { closeAfterTest } from '../../test/close-after-test.ts';
+import { ACTIONS, openLongRecords } from '../../../server/test/audit/long-records.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
 
 test('the pages have each record once, the newest first', async () => {
   const audit = closeAfterTest(await openLongRecords());

@@ -3,8 +3,8 @@ import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
-import { countCases } from '../../test/random-cases.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import {
   AUDIENCE,
   describeIssuer,
@@ -15,7 +15,7 @@ import {
   signHmac,
   signToken,
   startIssuer,
-} from '../../test/tokens/issuer.ts';
+} from '../../../server/test/tokens/issuer.ts';
 import { ALGORITHMS, parseIssuers } from './parse-issuers.ts';
 import { createTokens } from './tokens.ts';
 

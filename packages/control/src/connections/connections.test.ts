@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { openStore } from '@erp-proxy/stores';
 import type { Store } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
-import { closeAfterTest } from '../../test/close-after-test.ts';
+import { closeAfterTest } from '../../../server/test/close-after-test.ts';
 import { createInstances, type Instance } from '../instances/instances.ts';
 import { createVault, VaultError } from '../instances/vault.ts';
 import { createConnections } from './connections.ts';

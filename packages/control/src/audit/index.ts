@@ -1,0 +1,6 @@
+/** Audit records, their search and their formats. */
+export { NOBODY, nameCommandActor, PROXY_ACTOR, readActor, SESSION_ACTOR, TOKEN_ACTOR } from './actors.ts';
+export { type Audit, auditEvents, createAudit } from './audit.ts';
+export { AUDIT_FORMATS, formatAudit } from './format.ts';
+export { type AdminAction, cleanName } from './record.ts';
+export { AuditQueryError, type AuditScope, type HiddenNumbers } from './search.ts';

@@ -1,0 +1,8 @@
+/** Connections of persons to Odoo. */
+export {
+  type Connection,
+  type ConnectionRecord,
+  type Connections,
+  createConnections,
+  type DescribeConnectionReseal,
+} from './connections.ts';
