@@ -13,8 +13,8 @@ const ENTRIES = {
   main: 'packages/server/src/main.ts',
   // A thread starts from a file of its own. packages/stores/src/sqlite/thread.ts has its name.
   worker: 'packages/stores/src/sqlite/worker.mjs',
-  // packages/server/src/execute/thread/run-in-thread.ts has the name of this file.
-  'calls-worker': 'packages/server/src/execute/thread/calls-worker.mjs',
+  // packages/gateway/src/thread/run-in-thread.ts has the name of this file.
+  'calls-worker': 'packages/gateway/src/thread/calls-worker.mjs',
   // packages/server/src/mcp/documents/read-document.ts has the name of this file.
   'extract-worker': 'packages/server/src/mcp/documents/extract-worker.mjs',
 };

@@ -301,7 +301,7 @@ export function decideRelatedWrites(
   return { ...denied, message: message + describeOthers(others) };
 }
 
-/** Decides without the types of fields. execute/call/apply-field-rules.ts decides again with them. */
+/** Decides without the types of fields. packages/gateway/src/call/apply-field-rules.ts decides again with them. */
 function decideNamedFields(compiled: CompiledPolicy, request: PolicyRequest): Decision {
   const { fields: rules, models, hiddenOf } = compiled;
   const { model, method } = request;

@@ -10,6 +10,21 @@ import { createVault, type Vault } from '@erp-proxy/control/instances';
 import { createSlowdown } from '@erp-proxy/control/keys';
 import type { Tokens } from '@erp-proxy/control/tokens';
 import { type ClaimRule, type Issuer, parseIssuers } from '@erp-proxy/control/tokens/issuers';
+import { createRunRequest } from '@erp-proxy/gateway';
+import { createCredentialNames } from '@erp-proxy/gateway/call';
+import { Admission } from '@erp-proxy/gateway/request';
+import type { OpenTracing } from '@erp-proxy/gateway/traces';
+import {
+  createCredentialMemory,
+  createProtocolChoice,
+  createReads,
+  KnownNames,
+  KnownOrders,
+  LoginTrials,
+  ModelFields,
+  nameDatabaseAcrossTrusts,
+  Servers,
+} from '@erp-proxy/gateway/upstream';
 import { combineEvents } from '@erp-proxy/observe/events';
 import { checkIssuers, checkTraffic } from '@erp-proxy/observe/health';
 import { createLogger, describeError, type Logger, logEvents } from '@erp-proxy/observe/log';
@@ -25,18 +40,6 @@ import { createChanges } from '../data/changes/changes.ts';
 import { createExporter } from '../data/export/export.ts';
 import { createDeliveryCheck } from '../data/subscriptions/check-delivery.ts';
 import { createSubscriptionReader } from '../data/subscriptions/read-subscription.ts';
-import { createCredentialNames } from '../execute/call/resolve.ts';
-import { createRunRequest } from '../execute/operations.ts';
-import { Admission } from '../execute/request/admission.ts';
-import { createCredentialMemory } from '../execute/upstream/check-credentials.ts';
-import { KnownNames } from '../execute/upstream/known-names.ts';
-import { KnownOrders } from '../execute/upstream/known-orders.ts';
-import { LoginTrials } from '../execute/upstream/login-trials.ts';
-import { ModelFields } from '../execute/upstream/model-fields.ts';
-import { Servers } from '../execute/upstream/servers.ts';
-import { createReads } from '../execute/upstream/share-read.ts';
-import { nameDatabaseAcrossTrusts } from '../execute/upstream/target-names.ts';
-import { createProtocolChoice } from '../execute/upstream/translate.ts';
 import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
@@ -50,7 +53,6 @@ import {
   WORKER_TIMES,
   type WorkerTimes,
 } from '../subscriptions/worker.ts';
-import type { OpenTracing } from '../traces/open-tracing.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services, type ServicesOptions } from './services.ts';
 
@@ -460,7 +462,7 @@ async function startTracing(
   { logger, ...others }: { version: string; clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<OpenTracing | null> {
   if (!enabled || endpoint === null) return null;
-  const { openTracing } = await import('../traces/open-tracing.ts');
+  const { openTracing } = await import('@erp-proxy/gateway/traces');
   return openTracing({
     ...others,
     egress,

@@ -4,11 +4,10 @@ import type { Examination } from '@erp-proxy/contract';
 import type { Instance } from '@erp-proxy/control/instances';
 import type { EgressDispatcher, EgressTrust } from '@erp-proxy/egress';
 import { parseBaseUrl } from '@erp-proxy/egress/policy';
+import { createCredentialNames } from '@erp-proxy/gateway/call';
+import { examineServer, NOTHING_FOUND, type OnCheck } from '@erp-proxy/gateway/examine';
+import { createProtocolChoice, Servers } from '@erp-proxy/gateway/upstream';
 import type { Settings } from '../config/schema.ts';
-import { examineServer, NOTHING_FOUND, type OnCheck } from '../examine/examine.ts';
-import { createCredentialNames } from '../execute/call/resolve.ts';
-import { Servers } from '../execute/upstream/servers.ts';
-import { createProtocolChoice } from '../execute/upstream/translate.ts';
 
 export interface Credentials {
   db: string;

@@ -31,6 +31,9 @@ import { createDeniedSubjects } from '@erp-proxy/control/tokens';
 import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
+import { createRecordCheck, explainCall, listUnchecked, readBaseUrl } from '@erp-proxy/gateway/call';
+import { Denial } from '@erp-proxy/gateway/terms';
+import { nameDatabaseByTrust } from '@erp-proxy/gateway/upstream';
 import {
   checkAudit,
   checkClientKeys,
@@ -63,11 +66,6 @@ import {
 import { createTokenUses } from '../admin/token-uses.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
-import { createRecordCheck, listUnchecked } from '../execute/call/check-recorded-call.ts';
-import { explainCall } from '../execute/call/explain.ts';
-import { readBaseUrl } from '../execute/call/read-members.ts';
-import { Denial } from '../execute/terms/denial.ts';
-import { nameDatabaseByTrust } from '../execute/upstream/target-names.ts';
 import { createTokenLimits } from '../operators/token-limits.ts';
 import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
 import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';

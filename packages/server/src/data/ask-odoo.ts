@@ -4,9 +4,8 @@
  */
 
 import { AnswerCollector } from '@erp-proxy/async/streams';
+import { type AnswerFacts, type CallRunner, Denial, type RunOptions } from '@erp-proxy/gateway/terms';
 import { readMembers } from '@erp-proxy/json';
-import type { AnswerFacts, CallRunner, RunOptions } from '../execute/terms/call-runner.ts';
-import { Denial } from '../execute/terms/denial.ts';
 import { type DataRequest, readMemberBytes } from './data-request.ts';
 
 /** One call on the model and the server that the request names. */

@@ -3,8 +3,6 @@
  * checks them with the calls.
  */
 
-import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
-import { parseDocument } from '../execute/call/parse.ts';
 import {
   checkCharacters,
   checkNames,
@@ -12,11 +10,12 @@ import {
   invalid,
   NAME_LENGTH_MAX,
   OBJECT_MEMBERS_MAX,
+  parseDocument,
   readId,
   readText,
-} from '../execute/call/read-members.ts';
-import { Denial } from '../execute/terms/denial.ts';
-import { NULL_ID } from '../execute/terms/parsed-body.ts';
+} from '@erp-proxy/gateway/call';
+import { Denial, NULL_ID } from '@erp-proxy/gateway/terms';
+import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
 
 /** A request whose own members are valid. */
 export interface DataRequest {

@@ -1,8 +1,8 @@
 /** Reads the names of fields in a request that moves data. Pure. */
 
+import { describe, invalid } from '@erp-proxy/gateway/call';
+import type { Denial } from '@erp-proxy/gateway/terms';
 import { decodeString, type JsonSpan, readElements } from '@erp-proxy/json';
-import { describe, invalid } from '../execute/call/read-members.ts';
-import type { Denial } from '../execute/terms/denial.ts';
 import { type DataRequest, findGiven } from './data-request.ts';
 
 /** The names that Odoo accepts for fields (docs/odoo-facts.md#field-names). */

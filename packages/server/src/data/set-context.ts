@@ -1,8 +1,8 @@
 /** Sets members of the context of a request that moves data. */
 
+import { describe, invalid } from '@erp-proxy/gateway/call';
+import type { Denial } from '@erp-proxy/gateway/terms';
 import { isEmptyArray, type JsonSpan, joinParts, readKind, readMembers, setMembers } from '@erp-proxy/json';
-import { describe, invalid } from '../execute/call/read-members.ts';
-import type { Denial } from '../execute/terms/denial.ts';
 
 /** Maximum members of a context, the same as in a call. */
 const MEMBERS_MAX = 1000;

@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
 import { APPROVAL_HEADER } from '@erp-proxy/contract';
+import type { Exchange } from '@erp-proxy/gateway/terms';
 import { NodeResponse } from '@erp-proxy/wire/server';
-import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
 

@@ -5,8 +5,8 @@
 import { isLarge, SharedCollector } from '@erp-proxy/async/shared-bytes';
 import { PieceCollector } from '@erp-proxy/async/streams';
 import { waitFor } from '@erp-proxy/async/tasks';
+import { Denial } from '@erp-proxy/gateway/terms';
 import type { BodyFailure } from '@erp-proxy/wire/server';
-import { Denial } from '../execute/terms/denial.ts';
 
 /** Headers that describe a body. */
 export interface BodyHeaders {

@@ -4,11 +4,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { buildErrorAnswer, describeDenial } from '@erp-proxy/gateway/request';
+import { Denial, NULL_ID, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyInstance } from 'fastify';
-import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
-import { Denial } from '../execute/terms/denial.ts';
-import { OWN_DIALECT } from '../execute/terms/dialect.ts';
-import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
 /**
  * `_httpMessage` is the response that Node currently sends on a connection. Node's own handler of `clientError` uses

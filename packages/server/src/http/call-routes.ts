@@ -4,12 +4,11 @@
  */
 
 import { COMPATIBLE_CHANGES, EXECUTE_PATH, KEY_HEADER, VERSION_PATH } from '@erp-proxy/contract';
+import type { OperationName, RunRequest } from '@erp-proxy/gateway';
+import { type Dialect, type Exchange, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { ConnectionListener } from '@erp-proxy/wire/server';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { OperationName, RunRequest } from '../execute/operations.ts';
-import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
-import type { Exchange } from '../execute/terms/exchange.ts';
 import { addPreflight } from './answer-writer.ts';
 import type { BodyBudget } from './body.ts';
 import type { FindAddress } from './forwarded.ts';

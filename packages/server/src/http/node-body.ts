@@ -1,7 +1,7 @@
 /** Reads the body of a request of Node's HTTP server into memory, up to a maximum size. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLarge } from '@erp-proxy/async/shared-bytes';
-import type { Denial } from '../execute/terms/denial.ts';
+import type { Denial } from '@erp-proxy/gateway/terms';
 import { BodyCollector, denyBody, denyBodyFailure, denyLength } from './body.ts';
 
 export interface NodeBodyOptions {

@@ -1,9 +1,8 @@
 /** Adapts a request of Node's HTTP server to the pipeline: address, headers, body, and the writer of the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
+import type { Denial, Exchange } from '@erp-proxy/gateway/terms';
 import { NodeResponse } from '@erp-proxy/wire/server';
-import type { Denial } from '../execute/terms/denial.ts';
-import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom } from './body.ts';
 import { chooseEncoding } from './encoding.ts';

@@ -2,11 +2,9 @@
  * The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buildErrorAnswer, describeDenial, listDenialHeaders } from '@erp-proxy/gateway/request';
+import { Denial, type Dialect, NULL_ID } from '@erp-proxy/gateway/terms';
 import { NodeResponse, printResponseHead } from '@erp-proxy/wire/server';
-import { buildErrorAnswer, describeDenial, listDenialHeaders } from '../execute/request/envelope.ts';
-import { Denial } from '../execute/terms/denial.ts';
-import type { Dialect } from '../execute/terms/dialect.ts';
-import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import { describeAnswer, HttpAnswerWriter } from './answer-writer.ts';
 import { chooseRequestId, readRequestId } from './forwarded.ts';
 

@@ -2,9 +2,8 @@
 
 import { isLarge } from '@erp-proxy/async/shared-bytes';
 import type { AnswerWriter } from '@erp-proxy/async/streams';
+import type { Denial, Exchange } from '@erp-proxy/gateway/terms';
 import type { PlainCall } from '@erp-proxy/wire/server';
-import type { Denial } from '../execute/terms/denial.ts';
-import type { Exchange } from '../execute/terms/exchange.ts';
 import { HttpAnswerWriter } from './answer-writer.ts';
 import { type BodyBudget, BodyRoom, denyBody, denyBodyFailure } from './body.ts';
 import { chooseEncoding } from './encoding.ts';

@@ -3,14 +3,11 @@
  * that match no route. Knows no steps of a call.
  */
 
+import { type Admission, buildErrorAnswer, describeDenial } from '@erp-proxy/gateway/request';
+import { Denial, NULL_ID, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { Events } from '@erp-proxy/observe/events';
 import { ConnectionListener } from '@erp-proxy/wire/server';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import type { Admission } from '../execute/request/admission.ts';
-import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
-import { Denial } from '../execute/terms/denial.ts';
-import { OWN_DIALECT } from '../execute/terms/dialect.ts';
-import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { addMeRoutes, type MeRoutesDeps } from './admin/me-routes.ts';
 import { answerUnreadablePath } from './admin/problems.ts';

@@ -9,7 +9,7 @@ import {
   type ErrorBody,
   type ProxyErrorType,
 } from '@erp-proxy/contract';
-import { Denial } from '../execute/terms/denial.ts';
+import { Denial } from '@erp-proxy/gateway/terms';
 import type { UnknownField, UnknownFields } from './fields.ts';
 import { explainMissingApps } from './known-models.ts';
 import { cleanText } from './show.ts';

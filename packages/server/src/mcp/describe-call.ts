@@ -1,5 +1,5 @@
 /** Describes a call of a method in plain words, for the person who is asked about it. */
-import { isNote } from '../naming/concerned-records.ts';
+import { isNote } from '@erp-proxy/gateway/naming';
 import { describeRecords, type Target } from './describe-records.ts';
 import { printWith, quoteText } from './print-arguments.ts';
 import type { Session } from './session.ts';

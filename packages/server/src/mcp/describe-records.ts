@@ -1,8 +1,8 @@
 /** Names the records that a call concerns, for the person who is asked about it. */
 import type { ConcernedRecord, ConcernedRecords } from '@erp-proxy/contract';
 import type { InstanceRecord } from '@erp-proxy/control/instances';
+import { nameRecords, type ReadableField, type RecordReader } from '@erp-proxy/gateway/naming';
 import { mayCall } from '@erp-proxy/policy/abilities';
-import { nameRecords, type ReadableField, type RecordReader } from '../naming/name-records.ts';
 import { asRows } from './as-rows.ts';
 import { quoteText } from './print-arguments.ts';
 import type { Session } from './session.ts';

@@ -6,9 +6,8 @@
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import type { Instances } from '@erp-proxy/control/instances';
+import { type CallRunner, Denial } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
-import type { CallRunner } from '../execute/terms/call-runner.ts';
-import { Denial } from '../execute/terms/denial.ts';
 import { weighFields } from './fields.ts';
 import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';

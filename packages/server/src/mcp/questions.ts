@@ -4,8 +4,8 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallRunner } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
-import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { canShowQuestions, QUESTION_SCHEMA, readConfirmation, type Said } from './confirmation.ts';
 import type { Person, ToolOutcome } from './run-tool.ts';
 

@@ -4,9 +4,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { Denial } from '@erp-proxy/gateway/terms';
+import { parseDocument } from '@erp-proxy/gateway/thread';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
-import { Denial } from '../execute/terms/denial.ts';
-import { parseDocument } from '../execute/thread/large-calls.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A longer JSON text is counted and parsed in different turns of the event loop. */

@@ -1,7 +1,7 @@
 /** Runs a tool: reads its arguments, asks a person where that is needed, and prints its answer or error for a model. */
 
+import type { NeededConfirmation } from '@erp-proxy/gateway/terms';
 import { mayCallUnattended } from '@erp-proxy/policy/abilities';
-import type { NeededConfirmation } from '../execute/terms/call-context.ts';
 import {
   describeQuestion,
   isAboutCall,

@@ -3,6 +3,7 @@
  * without sessions. Each request gets a server of its own, made for its key.
  */
 import { cutText } from '@erp-proxy/contract';
+import type { CallRunner } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
 import {
   type CallToolResult,
@@ -21,7 +22,6 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallRunner } from '../execute/terms/call-runner.ts';
 import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { Questions } from './questions.ts';

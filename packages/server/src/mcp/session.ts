@@ -7,15 +7,13 @@ import { AnswerCollector } from '@erp-proxy/async/streams';
 import type { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
 import type { InstanceRecord } from '@erp-proxy/control/instances';
+import type { AnswerFacts, CallRunner, Denial, NeededConfirmation } from '@erp-proxy/gateway/terms';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import { mayUseField, mayUseModel } from '@erp-proxy/policy/abilities';
 import { findNearestNames } from '@erp-proxy/text';
 import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
-import type { NeededConfirmation } from '../execute/terms/call-context.ts';
-import type { AnswerFacts, CallRunner } from '../execute/terms/call-runner.ts';
-import type { Denial } from '../execute/terms/denial.ts';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {
   describeUnknown,

@@ -1,8 +1,8 @@
 /** The interface of a tool. Knows neither HTTP nor the SDK. */
 
+import type { NeededConfirmation } from '@erp-proxy/gateway/terms';
 import type { CompiledPolicy } from '@erp-proxy/policy';
 import type { z } from 'zod';
-import type { NeededConfirmation } from '../execute/terms/call-context.ts';
 import type { Session } from './session.ts';
 
 export interface Tool {

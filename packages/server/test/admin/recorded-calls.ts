@@ -5,9 +5,9 @@
 
 import { createAudit } from '@erp-proxy/control/audit';
 import { makeCall } from '@erp-proxy/control/testing';
+import { createRecordCheck } from '@erp-proxy/gateway/call';
 import { CHAIN_KEY, openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect } from 'vitest';
-import { createRecordCheck } from '../../src/execute/call/check-recorded-call.ts';
 
 export const NOW = Date.parse('2026-03-31T08:00:00.000Z');
 export const check = createRecordCheck({ instances: ['prod'], models: { 'sale.*': ['*'] } });

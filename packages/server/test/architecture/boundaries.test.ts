@@ -83,37 +83,38 @@ const BOUNDARIES: Record<string, string> = {
     instances: egress odoo stores @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores lru-cache node
     statistics: observe stores/ports node`,
+  gateway: `
+    examine: egress terms upstream control/key-rotation odoo node
+    .: call examine naming request terms thread traces upstream control/keys traffic/limits observe odoo policy node
+    request: control/approvals egress terms traffic/idempotency control/keys traffic/limits observe node
+    call: control/connections egress terms thread control/instances control/keys odoo policy stores/ports node
+    upstream: control/approvals egress terms thread control/keys traffic observe odoo policy @erp-proxy/async/shared-bytes lru-cache node
+    thread: call terms upstream control/keys odoo policy @erp-proxy/async/shared-bytes node
+    traces: egress terms observe @opentelemetry node
+    terms: control/approvals control/connections egress traffic/idempotency control/instances control/keys traffic/limits/database observe odoo
+    naming:`,
   server: `
     .: cli config node
-    cli: admin app control/audit cli/* config egress execute/call control/instances control/key-rotation control/keys observe operators policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
+    cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe operators policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
     cli/apply: config control/instances control/keys policy subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin control/approvals control/audit config control/connections data/* egress examine execute/* http/* control/instances control/key-rotation control/keys traffic mcp observe odoo operators policy control/statistics stores subscriptions control/tokens traces node
-    http: config data/* execute execute/request execute/terms http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin control/audit config execute execute/terms http http/console http/openapi control/keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config execute execute/request execute/terms http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
+    app: admin control/approvals control/audit config control/connections data/* egress gateway http/* control/instances control/key-rotation control/keys traffic mcp observe odoo operators policy control/statistics stores subscriptions control/tokens node
+    http: config data/* gateway http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    http/admin: admin control/audit config gateway http http/console http/openapi control/keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
+    http/openapi: admin config gateway http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
-    data/subscriptions: data data/changes execute execute/call execute/terms control/instances control/keys subscriptions node
-    data/changes: data execute/call execute/request execute/terms control/instances node
-    data/export: data execute/call execute/request execute/terms observe node
-    data/files: data execute/call execute/request execute/terms odoo policy node
-    data: execute/call execute/terms odoo policy node
-    mcp: execute/terms execute/thread traffic/idempotency control/instances mcp/tools naming odoo policy @modelcontextprotocol lru-cache zod node
+    data/subscriptions: data data/changes gateway control/instances control/keys subscriptions node
+    data/changes: data gateway/call gateway/request gateway/terms control/instances node
+    data/export: data gateway/call gateway/request gateway/terms observe node
+    data/files: data gateway/call gateway/request gateway/terms odoo policy node
+    data: gateway/call gateway/terms odoo policy node
+    mcp: gateway/terms gateway/thread traffic/idempotency control/instances mcp/tools gateway/naming odoo policy @modelcontextprotocol lru-cache zod node
     mcp/tools: control/instances mcp mcp/documents odoo policy zod
     mcp/documents: fflate unpdf node
-    examine: egress execute/terms execute/upstream control/key-rotation odoo node
-    execute: execute/* control/keys traffic/limits naming observe odoo policy node
-    execute/request: control/approvals egress execute/terms traffic/idempotency control/keys traffic/limits observe node
-    execute/call: control/connections egress execute/terms execute/thread control/instances control/keys odoo policy stores/ports node
-    execute/upstream: control/approvals egress execute/terms execute/thread control/keys traffic observe odoo policy @erp-proxy/async/shared-bytes lru-cache node
-    execute/thread: execute/call execute/terms execute/upstream control/keys odoo policy @erp-proxy/async/shared-bytes node
-    traces: egress execute/terms observe @opentelemetry node
-    execute/terms: control/approvals control/connections egress traffic/idempotency control/instances control/keys traffic/limits/database observe odoo
-    naming:
     admin: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node
     config: stores yaml zod node node:net
@@ -137,6 +138,7 @@ const CLOSED = [
   'async',
   'control',
   'egress',
+  'gateway',
   'json',
   'observe',
   'odoo',
@@ -148,13 +150,7 @@ const CLOSED = [
 ];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
-const UPWARDS = [
-  'pages/* app',
-  'versions orm',
-  'http/openapi http/admin',
-  'execute/thread execute/call',
-  'execute/thread execute/upstream',
-];
+const UPWARDS = ['pages/* app', 'versions orm', 'http/openapi http/admin', 'thread call', 'thread upstream'];
 
 /**
  * Modules that reach out of the process: every outgoing byte goes through packages/egress. `node:process` is listed
@@ -204,7 +200,7 @@ test.each([
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
   ['server/src/http/probe.ts', 'node:https'],
   ['stores/src/ports/probe.ts', '../sqlite/store.ts'],
-  ['server/src/execute/terms/probe.ts', '../call/resolve.ts'],
+  ['gateway/src/terms/probe.ts', '../call/resolve.ts'],
   ['control/src/audit/probe.ts', '../keys/keys.ts'],
   ['traffic/src/limits/probe.ts', '@erp-proxy/policy'],
   ['server/src/newcomer/probe.ts', 'node:fs'],

@@ -117,7 +117,9 @@ function resolvesFrom(page: string, link: string): boolean {
   return existsSync(join(root, dirname(page), decodeURI(link)));
 }
 
-/** Code spans that are paths of the repository: `json/`, `execute/run-call.ts`, `packages/contract/src`. */
+/**
+ * Code spans that are paths of the repository: `json/`, `packages/gateway/src/run-call.ts`, `packages/contract/src`.
+ */
 function listPaths(markdown: string): string[] {
   return [...markdown.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)]
     .map(([, span = '']) => span)

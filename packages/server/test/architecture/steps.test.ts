@@ -1,6 +1,7 @@
 /** Checks that the tables of steps in ARCHITECTURE.md equal the lists that run. */
+
+import { createOperations, type OperationDeps } from '@erp-proxy/gateway/testing';
 import { expect, test } from 'vitest';
-import { createOperations, type OperationDeps } from '../../src/execute/operations.ts';
 import { readText } from './repository-files.ts';
 
 /** Steps only store their dependencies until a call comes. */

@@ -1,7 +1,7 @@
 /** A program that runs a task while it can start no thread, and prints the result. */
 import { spawnSync } from 'node:child_process';
-import { Denial } from '../../src/execute/terms/denial.ts';
-import { runInThread } from '../../src/execute/thread/run-in-thread.ts';
+import { Denial } from '@erp-proxy/gateway/terms';
+import { runInThread } from '@erp-proxy/gateway/testing';
 
 // Limits of processes do not apply to root.
 if (process.getuid?.() === 0) process.setuid?.(65_534);

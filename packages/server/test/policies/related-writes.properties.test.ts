@@ -4,17 +4,21 @@
  * search.
  */
 
+import { Denial, OWN_DIALECT } from '@erp-proxy/gateway/terms';
+import {
+  type Call,
+  checkRelatedCall,
+  describeCall,
+  describeRequest,
+  parseBody,
+  parseCall,
+} from '@erp-proxy/gateway/testing';
 import { findSensitivity } from '@erp-proxy/odoo/sensitive';
 import { readFieldTypes } from '@erp-proxy/odoo/values';
 import { compilePolicy, decide } from '@erp-proxy/policy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MODELS } from '../../../odoo/test/described-models.ts';
-import { checkRelatedCall } from '../../src/execute/call/check-related.ts';
-import { type Call, parseBody, parseCall } from '../../src/execute/call/parse.ts';
-import { describeCall, describeRequest } from '../../src/execute/call/policy-request.ts';
-import { Denial } from '../../src/execute/terms/denial.ts';
-import { OWN_DIALECT } from '../../src/execute/terms/dialect.ts';
 import { RECORDED_VERSIONS, readRecordedModels } from '../data/recorded-fields.ts';
 import { countCases } from '../random-cases.ts';
 

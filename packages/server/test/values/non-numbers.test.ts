@@ -4,10 +4,10 @@
  */
 
 import { readStream } from '@erp-proxy/async/streams';
+import { CheckedStream, ReplacedStream } from '@erp-proxy/gateway/testing';
 import { listNonNumbers, replaceNonNumbers } from '@erp-proxy/odoo/values';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CheckedStream, ReplacedStream } from '../../src/execute/upstream/non-number-stream.ts';
 import { printCall } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { startWithScript } from '../mcp/scripted-odoo.ts';

@@ -4,7 +4,7 @@
  * (docs/odoo-facts.md#write-date). Each domain names `id`: `ir.attachment` hides the files of fields from domains
  * without it. Pure.
  */
-import type { Denial } from '../../execute/terms/denial.ts';
+import type { Denial } from '@erp-proxy/gateway/terms';
 import type { Question } from '../ask-odoo.ts';
 import { setContextMembers } from '../set-context.ts';
 import type { Place } from './given-records.ts';

@@ -1,8 +1,8 @@
 /** Reads the body of `POST /api/erp/changes`. Pure. */
 
+import { describe, invalid, readText } from '@erp-proxy/gateway/call';
+import { Denial } from '@erp-proxy/gateway/terms';
 import { findValue, type JsonSpan, readInteger } from '@erp-proxy/json';
-import { describe, invalid, readText } from '../../execute/call/read-members.ts';
-import { Denial } from '../../execute/terms/denial.ts';
 import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { dropsRecords } from '../dropped-records.ts';
 import { readFields } from '../read-fields.ts';

@@ -4,11 +4,9 @@
  */
 
 import type { Instances } from '@erp-proxy/control/instances';
-import { invalid } from '../../execute/call/read-members.ts';
-import { buildResultHead, describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
-import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import { readTimeoutMs } from '../../execute/terms/request-time.ts';
+import { invalid } from '@erp-proxy/gateway/call';
+import { buildResultHead, describeNullField, NORMALIZED } from '@erp-proxy/gateway/request';
+import { type CallRunner, Denial, readTimeoutMs } from '@erp-proxy/gateway/terms';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';

@@ -1,8 +1,8 @@
 /** Makes the calls that read changes, and returns the server's clock, or the cause of a failure, with each answer. */
 
 import { LIMIT_HEADER } from '@erp-proxy/contract';
+import type { CallRunner } from '@erp-proxy/gateway/terms';
 import { readHttpDate } from '@erp-proxy/text';
-import type { CallRunner } from '../../execute/terms/call-runner.ts';
 import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
 import type { DataRequest } from '../data-request.ts';
 import type { Ask } from './terms.ts';

@@ -1,7 +1,8 @@
 /** Reads the body of an export. Pure. The values of `domain`, `fields` and `context` stay byte spans. */
+
+import { describe, invalid } from '@erp-proxy/gateway/call';
+import type { Denial } from '@erp-proxy/gateway/terms';
 import { decodeString, type JsonSpan, readElements, readInteger } from '@erp-proxy/json';
-import { describe, invalid } from '../../execute/call/read-members.ts';
-import type { Denial } from '../../execute/terms/denial.ts';
 import { type DataRequest, denyLimit, findGiven, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { readFields } from '../read-fields.ts';
 import { type CsvForm, DELIMITERS, USUAL_FORM } from './csv.ts';

@@ -5,11 +5,9 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
+import { describeNullField, NORMALIZED, ReadingPace } from '@erp-proxy/gateway/request';
+import type { CallRunner, Denial } from '@erp-proxy/gateway/terms';
 import type { Events } from '@erp-proxy/observe/events';
-import { describeNullField, NORMALIZED } from '../../execute/request/envelope.ts';
-import { ReadingPace } from '../../execute/request/reading-pace.ts';
-import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import type { Denial } from '../../execute/terms/denial.ts';
 import type { QuestionFailure } from '../ask-odoo.ts';
 import { nameMembers } from '../name-members.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';

@@ -5,8 +5,7 @@
  */
 
 import { delay } from '@erp-proxy/async/tasks';
-import type { AnswerFacts, CallRunner } from '../../execute/terms/call-runner.ts';
-import { Denial } from '../../execute/terms/denial.ts';
+import { type AnswerFacts, type CallRunner, Denial } from '@erp-proxy/gateway/terms';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import { dropsRecords, findAcrossDropped } from '../dropped-records.ts';

@@ -4,7 +4,7 @@
  */
 
 import { type AnswerHeaders, type AnswerWriter, PieceCollector } from '@erp-proxy/async/streams';
-import { Denial } from '../../execute/terms/denial.ts';
+import { Denial } from '@erp-proxy/gateway/terms';
 import { nameMembers } from '../name-members.ts';
 import { Base64Decoder, Base64Error } from './base64.ts';
 import {

@@ -3,13 +3,11 @@
  * `read` asks for name and media type, if the model has them, and then for the file.
  */
 
+import { invalid } from '@erp-proxy/gateway/call';
+import { buildErrorAnswer } from '@erp-proxy/gateway/request';
+import { type CallRunner, Denial, type FoundTypes } from '@erp-proxy/gateway/terms';
 import { classifyFault } from '@erp-proxy/odoo/faults';
 import { mayNameField } from '@erp-proxy/policy/abilities';
-import { invalid } from '../../execute/call/read-members.ts';
-import { buildErrorAnswer } from '../../execute/request/envelope.ts';
-import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import type { FoundTypes } from '../../execute/terms/field-finder.ts';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { setContextMembers } from '../set-context.ts';

@@ -1,9 +1,6 @@
 /** Chooses the field that has the file of a request, by the types of the model's fields. Pure. */
 
-import { Denial } from '../../execute/terms/denial.ts';
-import type { FoundTypes } from '../../execute/terms/field-finder.ts';
-import type { FaultReply } from '../../execute/terms/reply.ts';
-import { explainFailure } from '../../execute/terms/upstream-denials.ts';
+import { Denial, explainFailure, type FaultReply, type FoundTypes } from '@erp-proxy/gateway/terms';
 
 /**
  * The two fields with the content of an attachment. Up to Odoo 19.2, RPC carries `datas` as base64, and `raw` as a

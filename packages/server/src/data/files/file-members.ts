@@ -1,8 +1,8 @@
 /** Reads the members that a download and an upload share: the record, and its field with the file. */
 
+import { describe, invalid, readText } from '@erp-proxy/gateway/call';
+import { Denial } from '@erp-proxy/gateway/terms';
 import { findValue, readInteger } from '@erp-proxy/json';
-import { describe, invalid, readText } from '../../execute/call/read-members.ts';
-import { Denial } from '../../execute/terms/denial.ts';
 import type { DataRequest } from '../data-request.ts';
 
 /** Maximum length of a field's name: that of a column in PostgreSQL. */

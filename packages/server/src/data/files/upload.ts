@@ -5,11 +5,9 @@
 
 import { AnswerCollector } from '@erp-proxy/async/streams';
 import { cutText } from '@erp-proxy/contract';
+import { invalid } from '@erp-proxy/gateway/call';
+import { type CallRunner, Denial, NULL_ID } from '@erp-proxy/gateway/terms';
 import { findDuplicate, findValue, readMembers } from '@erp-proxy/json';
-import { invalid } from '../../execute/call/read-members.ts';
-import type { CallRunner } from '../../execute/terms/call-runner.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { frameCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
 import { nameMembers } from '../name-members.ts';

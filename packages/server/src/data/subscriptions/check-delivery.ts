@@ -5,10 +5,8 @@
 import { createHash } from 'node:crypto';
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type Client, type Keys, PROXY_CLIENT, StoredPolicyError } from '@erp-proxy/control/keys';
+import { authorizeData, explainCall, hasFieldRules, hasSameFieldRules } from '@erp-proxy/gateway/call';
 import { decodeString, findValue, type JsonSpan, readMembers } from '@erp-proxy/json';
-import { hasFieldRules, hasSameFieldRules } from '../../execute/call/apply-field-rules.ts';
-import { authorizeData } from '../../execute/call/authorize.ts';
-import { explainCall } from '../../execute/call/explain.ts';
 import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
 import type { CheckDelivery } from '../../subscriptions/outbox.ts';
 import type { RecordSubscription } from '../../subscriptions/row.ts';

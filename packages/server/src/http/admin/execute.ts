@@ -4,12 +4,12 @@
  */
 
 import { type Client, type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
+import type { RunRequest } from '@erp-proxy/gateway';
+import { OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, Admin } from '../../admin/admin.ts';
 import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
 import { toAdminError } from '../../admin/to-admin-error.ts';
-import type { RunRequest } from '../../execute/operations.ts';
-import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { AdminExchange } from '../admin-exchange.ts';
 
 export interface ExecuteDeps {

@@ -1,4 +1,6 @@
-/** Schemas of calls and their answers, for the OpenAPI document only. execute/call/parse.ts parses calls. */
+/**
+ * Schemas of calls and their answers, for the OpenAPI document only. packages/gateway/src/call/parse.ts parses calls.
+ */
 import {
   BATCH_CALLS_MAX,
   BUSINESS_ERRORS,

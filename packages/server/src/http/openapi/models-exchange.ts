@@ -6,12 +6,9 @@
 
 import { AnswerCollector, type AnswerHeaders, type AnswerWriter } from '@erp-proxy/async/streams';
 import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody, tryParse } from '@erp-proxy/contract';
+import { buildErrorAnswer, describeDenial } from '@erp-proxy/gateway/request';
+import { Denial, type Exchange, NULL_ID, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
-import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
-import type { Exchange } from '../../execute/terms/exchange.ts';
-import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 
 export const MODELS_MAX = 20;
 /** Small enough that parsing the answers at once does not keep other callers waiting for long. */

@@ -4,10 +4,9 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RunRequest } from '@erp-proxy/gateway';
+import { Denial, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyInstance } from 'fastify';
-import type { RunRequest } from '../../execute/operations.ts';
-import { Denial } from '../../execute/terms/denial.ts';
-import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { BodyBudget } from '../body.ts';
 import { NodeExchange } from '../node-exchange.ts';
 import { OverloadAnswer } from '../overload-answer.ts';
