@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { WorkerTimes } from '@erp-proxy/data/subscriptions';
 import { createLogger } from '@erp-proxy/observe/log';
 import { type App, type AppOptions, createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
-import type { WorkerTimes } from '../src/subscriptions/worker.ts';
 
 /** The default settings with some changes, each by its dotted name, as for flags. */
 export function makeSettings(changes: Record<string, string> = {}): Settings {

@@ -14,9 +14,9 @@ import {
 import type { InstanceRecord } from '@erp-proxy/control/instances';
 import { checkKey } from '@erp-proxy/control/key-rotation';
 import { type ExpiryNotice, LAST_NOTICE_DAYS } from '@erp-proxy/control/keys';
+import type { SubscriptionRecord } from '@erp-proxy/data/subscriptions';
 import { listModelsWithoutFields } from '@erp-proxy/policy/parse';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
-import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { AdminDeps } from './admin.ts';
 import { showTime } from './time.ts';
 import { listUnnamedMethods } from './unnamed-methods.ts';

@@ -5,8 +5,8 @@ import type { AdminAction, Audit } from '@erp-proxy/control/audit';
 import type { DescribeConnectionReseal } from '@erp-proxy/control/connections';
 import type { DescribeReseal } from '@erp-proxy/control/instances';
 import type { DescribeKeyRotation } from '@erp-proxy/control/key-rotation';
+import type { DescribeReseal as DescribeSecretReseal } from '@erp-proxy/data/subscriptions';
 import type { AuditBatch } from '@erp-proxy/stores/ports';
-import type { DescribeReseal as DescribeSecretReseal } from '../subscriptions/subscriptions.ts';
 import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditAdminView['changes'];

@@ -7,8 +7,8 @@
 import { type ActorView, type AuditView, createReach, type Reach, tryParse } from '@erp-proxy/contract';
 import { type AuditScope, readActor } from '@erp-proxy/control/audit';
 import type { KeyChange } from '@erp-proxy/control/keys';
+import type { SubscriptionRecord } from '@erp-proxy/data/subscriptions';
 import type { KeyRecord, OperatorToken, StoredSubscription } from '@erp-proxy/stores/ports';
-import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { Actor, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { createHiddenNumbers } from './hide-numbers.ts';

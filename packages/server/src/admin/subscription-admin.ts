@@ -8,6 +8,7 @@ import {
   type VersionTag,
 } from '@erp-proxy/contract';
 import { readStoredPolicy } from '@erp-proxy/control/keys';
+import { type SubscriptionRecord, SubscriptionRowError } from '@erp-proxy/data/subscriptions';
 import type {
   Change,
   DeliveryRecord,
@@ -15,8 +16,6 @@ import type {
   SubscriptionListQuery,
 } from '@erp-proxy/stores/ports';
 import { z } from 'zod';
-import { SubscriptionRowError } from '../subscriptions/row.ts';
-import type { SubscriptionRecord } from '../subscriptions/subscriptions.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { type Changes, compareMembers, type DescribeAction, SECRET } from './audited-actions.ts';

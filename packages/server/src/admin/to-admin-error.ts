@@ -4,7 +4,7 @@ import { AuditQueryError } from '@erp-proxy/control/audit';
 import { InputError, VaultError } from '@erp-proxy/control/instances';
 import { KeyRotationError } from '@erp-proxy/control/key-rotation';
 import { KeyInputError, StoredPolicyError } from '@erp-proxy/control/keys';
-import { SubscriptionRowError } from '../subscriptions/row.ts';
+import { SubscriptionRowError } from '@erp-proxy/data/subscriptions';
 import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 
 /** Returns the error itself if it is not one for the caller. */

@@ -10,6 +10,15 @@ import { createVault, type Vault } from '@erp-proxy/control/instances';
 import { createSlowdown } from '@erp-proxy/control/keys';
 import type { Tokens } from '@erp-proxy/control/tokens';
 import { type ClaimRule, type Issuer, parseIssuers } from '@erp-proxy/control/tokens/issuers';
+import { createChanges } from '@erp-proxy/data/changes';
+import { createExporter } from '@erp-proxy/data/export';
+import {
+  createSubscriptionWorker,
+  type SubscriptionWorker,
+  WORKER_TIMES,
+  type WorkerTimes,
+} from '@erp-proxy/data/subscriptions';
+import { createDeliveryCheck, createSubscriptionReader } from '@erp-proxy/data/subscriptions/calls';
 import { createRunRequest } from '@erp-proxy/gateway';
 import { createCredentialNames } from '@erp-proxy/gateway/call';
 import { Admission } from '@erp-proxy/gateway/request';
@@ -36,10 +45,6 @@ import { DataRequests, KeyLimits, MonthCounts, RetryBudget } from '@erp-proxy/tr
 import { chooseConcurrencyBounds, DatabaseLimiters } from '@erp-proxy/traffic/limits/database';
 import { showUpstreams } from '../admin/views.ts';
 import type { Settings } from '../config/schema.ts';
-import { createChanges } from '../data/changes/changes.ts';
-import { createExporter } from '../data/export/export.ts';
-import { createDeliveryCheck } from '../data/subscriptions/check-delivery.ts';
-import { createSubscriptionReader } from '../data/subscriptions/read-subscription.ts';
 import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
@@ -47,12 +52,6 @@ import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { createMcp } from '../mcp/mcp.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
-import {
-  createSubscriptionWorker,
-  type SubscriptionWorker,
-  WORKER_TIMES,
-  type WorkerTimes,
-} from '../subscriptions/worker.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services, type ServicesOptions } from './services.ts';
 

@@ -29,6 +29,13 @@ import { createOperatorTokens, type OperatorTokens } from '@erp-proxy/control/ke
 import { createStatistics, type Statistics } from '@erp-proxy/control/statistics';
 import { createDeniedSubjects } from '@erp-proxy/control/tokens';
 import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
+import {
+  createSender,
+  createSubscriptions,
+  type SendDelivery,
+  type Subscriptions,
+  WORKER_TIMES,
+} from '@erp-proxy/data/subscriptions';
 import { createEgressDispatcher, type EgressDispatcher } from '@erp-proxy/egress';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { createRecordCheck, explainCall, listUnchecked, readBaseUrl } from '@erp-proxy/gateway/call';
@@ -67,9 +74,6 @@ import { createTokenUses } from '../admin/token-uses.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
 import { createTokenLimits } from '../operators/token-limits.ts';
-import { createSender, type SendDelivery } from '../subscriptions/sender.ts';
-import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts';
-import { WORKER_TIMES } from '../subscriptions/worker.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {

@@ -3,13 +3,12 @@
  * generated from it.
  */
 import { EXPORT_PATH } from '@erp-proxy/contract';
+import type { Changes } from '@erp-proxy/data/changes';
+import type { Exporter } from '@erp-proxy/data/export';
+import { download, upload } from '@erp-proxy/data/files';
 import { type CallRunner, type Denial, type MadeCalls, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { Changes } from '../data/changes/changes.ts';
-import type { Exporter } from '../data/export/export.ts';
-import { download } from '../data/files/download.ts';
-import { upload } from '../data/files/upload.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
 import { EXPORT_EXAMPLE, exportAnswer, exportCall } from './openapi/data-schemas.ts';

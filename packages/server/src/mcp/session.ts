@@ -83,7 +83,7 @@ export interface ReadChanges<Content = unknown> {
   nullField: string | null;
 }
 
-/** Reads changes, with records as JSON text. Implemented in data/changes/. */
+/** Reads changes, with records as JSON text. Implemented in packages/data/src/changes/. */
 export interface ChangesSource {
   /** `bytes`: the body of a request for changes (docs/changes.md). `error`: an error answer as a whole. */
   read(

@@ -93,32 +93,33 @@ const BOUNDARIES: Record<string, string> = {
     traces: egress terms observe @opentelemetry node
     terms: control/approvals control/connections egress traffic/idempotency control/instances control/keys traffic/limits/database observe odoo
     naming:`,
+  data: `
+    subscriptions/calls: . changes gateway control/instances control/keys subscriptions node
+    changes: . gateway/call gateway/request gateway/terms control/instances node
+    export: . gateway/call gateway/request gateway/terms observe node
+    files: . gateway/call gateway/request gateway/terms odoo policy node
+    .: gateway/call gateway/terms odoo policy node
+    subscriptions: egress control/instances observe stores @erp-proxy/contract/admin zod node`,
   server: `
     .: cli config node
     cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe operators policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
-    cli/apply: config control/instances control/keys policy subscriptions @erp-proxy/contract/admin yaml node
+    cli/apply: config control/instances control/keys policy data/subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: mcp @modelcontextprotocol node
-    app: admin control/approvals control/audit config control/connections data/* egress gateway http/* control/instances control/key-rotation control/keys traffic mcp observe odoo operators policy control/statistics stores subscriptions control/tokens node
-    http: config data/* gateway http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    app: admin control/approvals control/audit config control/connections data egress gateway http/* control/instances control/key-rotation control/keys traffic mcp observe odoo operators policy control/statistics stores control/tokens node
+    http: config data gateway http/* mcp observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     http/admin: admin control/audit config gateway http http/console http/openapi control/keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config gateway http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
-    data/subscriptions: data data/changes gateway control/instances control/keys subscriptions node
-    data/changes: data gateway/call gateway/request gateway/terms control/instances node
-    data/export: data gateway/call gateway/request gateway/terms observe node
-    data/files: data gateway/call gateway/request gateway/terms odoo policy node
-    data: gateway/call gateway/terms odoo policy node
     mcp: gateway/terms gateway/thread traffic/idempotency control/instances mcp/tools gateway/naming odoo policy @modelcontextprotocol lru-cache zod node
     mcp/tools: control/instances mcp mcp/documents odoo policy zod
     mcp/documents: fflate unpdf node
-    admin: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports subscriptions @erp-proxy/contract/admin lru-cache zod node
+    admin: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node
-    config: stores yaml zod node node:net
-    subscriptions: egress control/instances observe stores @erp-proxy/contract/admin zod node`,
+    config: stores yaml zod node node:net`,
 };
 
 /** Packages that define the terms of all other parts. */
@@ -137,6 +138,7 @@ const SHARED = [
 const CLOSED = [
   'async',
   'control',
+  'data',
   'egress',
   'gateway',
   'json',

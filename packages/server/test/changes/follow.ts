@@ -1,9 +1,16 @@
 /** Follows a model of a sandbox with readChanges, without a proxy, and keeps the copy that a caller would have. */
+
+import {
+  type Ask,
+  type Change,
+  type ChangesBounds,
+  type ChangesQuery,
+  type ChangesState,
+  findGone,
+  prepareContext,
+  readChanges,
+} from '@erp-proxy/data/testing';
 import type { Sandbox } from '@erp-proxy/sandbox';
-import { prepareContext } from '../../src/data/changes/changes-questions.ts';
-import { findGone } from '../../src/data/changes/find-gone.ts';
-import { readChanges } from '../../src/data/changes/read-changes.ts';
-import type { Ask, Change, ChangesBounds, ChangesQuery, ChangesState } from '../../src/data/changes/terms.ts';
 
 const BOUNDS: ChangesBounds = {
   changesMax: 1000,

@@ -1,8 +1,8 @@
 /** Tests receivers that fail: retries, what ends them, and that other receivers do not notice. */
 import { createServer } from 'node:net';
 import type { SubscriptionView } from '@erp-proxy/contract';
+import type { WorkerTimes } from '@erp-proxy/data/subscriptions';
 import { expect, test } from 'vitest';
-import type { WorkerTimes } from '../../src/subscriptions/worker.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { ENDLESS_MS, expectToStay, MOMENT_MS } from '../time.ts';
 import { type Receiver, refuseWith, startReceiver, TAKE } from './receiver.ts';

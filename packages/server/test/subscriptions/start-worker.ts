@@ -1,15 +1,17 @@
 /** Starts a worker of subscriptions with readings and deliveries that a test defines. */
 
+import {
+  type ChangeReader,
+  createSubscriptionWorker,
+  printBody,
+  type RecordBody,
+  readBody,
+  WORKER_TIMES,
+  type WorkerOptions,
+} from '@erp-proxy/data/subscriptions';
 import type { Store } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { onTestFinished } from 'vitest';
-import type { ChangeReader } from '../../src/subscriptions/change-reader.ts';
-import { printBody, type RecordBody, readBody } from '../../src/subscriptions/row.ts';
-import {
-  createSubscriptionWorker,
-  WORKER_TIMES,
-  type WorkerOptions,
-} from '../../src/subscriptions/worker.ts';
 
 const GIVEN = {
   v: 1,

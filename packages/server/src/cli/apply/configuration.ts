@@ -12,8 +12,8 @@ import {
 import { InputError, readChanges } from '@erp-proxy/control/instances';
 import { PERSON_ID } from '@erp-proxy/control/keys';
 import { isKeyName, KEY_NAME_RULE } from '@erp-proxy/control/keys/format';
+import { checkChanges as checkSubscription } from '@erp-proxy/data/subscriptions/members';
 import { findNearestName } from '@erp-proxy/text';
-import { checkChanges as checkSubscription } from '../../subscriptions/members.ts';
 import {
   findLine,
   type LineError,

@@ -1,7 +1,7 @@
 import type { InstanceView, KeyView, Policy, SubscriptionView } from '@erp-proxy/contract';
 import { readInput as readInstance } from '@erp-proxy/control/instances';
+import { readInput as readSubscription } from '@erp-proxy/data/subscriptions/members';
 import { describe, expect, test } from 'vitest';
-import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import { readConfiguration } from './configuration.ts';
 import { makePlan, type PlanOptions, type Present } from './plan.ts';
 

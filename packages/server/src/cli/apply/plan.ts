@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { InstanceView, KeyView, Policy, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import type { KeyFileMembers } from '@erp-proxy/contract/admin';
 import { findRedirection, InputError, readInput } from '@erp-proxy/control/instances';
+import { readInput as readSubscription } from '@erp-proxy/data/subscriptions/members';
 import { isObject } from '@erp-proxy/json';
 import { LOSS_MESSAGE, losesPublishable } from '@erp-proxy/policy/parse';
-import { readInput as readSubscription } from '../../subscriptions/members.ts';
 import type {
   Configuration,
   InstanceMembers,

@@ -1,6 +1,6 @@
 /**
- * Schemas and examples of the routes that move data, for the OpenAPI document only. The parts of data/ parse their
- * bodies.
+ * Schemas and examples of the routes that move data, for the OpenAPI document only. The parts of packages/data/src/
+ * parse their bodies.
  */
 import type { ExportCall } from '@erp-proxy/contract';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../server/test/measure-blocking.ts';
 import { findEnd, listMembers } from './long-values.ts';
 
 const MIB = 1024 * 1024;

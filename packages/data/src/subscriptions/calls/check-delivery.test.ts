@@ -2,7 +2,7 @@ import type { Policy } from '@erp-proxy/contract';
 import type { Client, Keys } from '@erp-proxy/control/keys';
 import { compilePolicy } from '@erp-proxy/policy';
 import { expect, test } from 'vitest';
-import type { Body } from '../../subscriptions/row.ts';
+import type { Body } from '../row.ts';
 import { type CheckReading, createDeliveryCheck } from './check-delivery.ts';
 
 const POLICY: Policy = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { describeFile, readByteRange } from './file-headers.ts';
 
 function disposition(name: string | null): string {

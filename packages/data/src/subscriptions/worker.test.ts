@@ -2,7 +2,7 @@ import { UnknownOutcomeError } from '@erp-proxy/stores';
 import type { ChangeListener, Store } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { buildKey } from '../../test/stores/store-suite.ts';
+import { buildKey } from '../../../server/test/stores/store-suite.ts';
 import {
   BODY,
   makeWorker,
@@ -10,8 +10,8 @@ import {
   openStore,
   startWorker,
   TIMES,
-} from '../../test/subscriptions/start-worker.ts';
-import { expectToStay, monotonicMs, passTurns } from '../../test/time.ts';
+} from '../../../server/test/subscriptions/start-worker.ts';
+import { expectToStay, monotonicMs, passTurns } from '../../../server/test/time.ts';
 import { WATCHED_IDS_MAX } from './progress.ts';
 import { printBody } from './row.ts';
 import { WORKER_TIMES } from './worker.ts';

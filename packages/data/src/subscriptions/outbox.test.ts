@@ -2,7 +2,7 @@ import { VaultError } from '@erp-proxy/control/instances';
 import type { Store } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { expectToStay } from '../../test/time.ts';
+import { expectToStay } from '../../../server/test/time.ts';
 import { Leadership } from './leadership.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 

@@ -1,4 +1,4 @@
-/** The interface through which subscriptions read changes from Odoo. Implemented in data/subscriptions/. */
+/** The interface through which subscriptions read changes from Odoo. Implemented in subscriptions/calls/. */
 import type { RecordChange } from './delivery-body.ts';
 import type { RecordSubscription } from './row.ts';
 

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import {
   addRecords,
   comparePlaces,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { type CsvForm, listColumns, printHeader, printLongRow, printRow, USUAL_FORM } from './csv.ts';
 
 /** The printed row of a record, without its line end. */

@@ -9,17 +9,17 @@ import type { Instances } from '@erp-proxy/control/instances';
 import { type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { RunRequest } from '@erp-proxy/gateway';
 import { BackgroundExchange, Denial, type MadeCalls, OWN_DIALECT } from '@erp-proxy/gateway/terms';
-import type { ChangeReader, ReadRefusal, ReadResult } from '../../subscriptions/change-reader.ts';
-import type { RecordSubscription } from '../../subscriptions/row.ts';
-import type { QuestionFailure } from '../ask-odoo.ts';
-import { askNothing } from '../changes/changes-questions.ts';
-import { createAsk } from '../changes/create-ask.ts';
-import { findGone } from '../changes/find-gone.ts';
-import { listIds } from '../changes/list-ids.ts';
-import { readChanges } from '../changes/read-changes.ts';
-import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../changes/terms.ts';
-import { type DataRequest, readDataRequest } from '../data-request.ts';
-import { dropsRecords } from '../dropped-records.ts';
+import type { QuestionFailure } from '../../ask-odoo.ts';
+import { askNothing } from '../../changes/changes-questions.ts';
+import { createAsk } from '../../changes/create-ask.ts';
+import { findGone } from '../../changes/find-gone.ts';
+import { listIds } from '../../changes/list-ids.ts';
+import { readChanges } from '../../changes/read-changes.ts';
+import type { Ask, ChangesFault, ChangesRead, ChangesState } from '../../changes/terms.ts';
+import { type DataRequest, readDataRequest } from '../../data-request.ts';
+import { dropsRecords } from '../../dropped-records.ts';
+import type { ChangeReader, ReadRefusal, ReadResult } from '../change-reader.ts';
+import type { RecordSubscription } from '../row.ts';
 import { type CheckReading, findClient } from './check-delivery.ts';
 
 export interface SubscriptionReaderDeps {

@@ -7,9 +7,9 @@ import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type Client, type Keys, PROXY_CLIENT, StoredPolicyError } from '@erp-proxy/control/keys';
 import { authorizeData, explainCall, hasFieldRules, hasSameFieldRules } from '@erp-proxy/gateway/call';
 import { decodeString, findValue, type JsonSpan, readMembers } from '@erp-proxy/json';
-import type { ReadRefusal } from '../../subscriptions/change-reader.ts';
-import type { CheckDelivery } from '../../subscriptions/outbox.ts';
-import type { RecordSubscription } from '../../subscriptions/row.ts';
+import type { ReadRefusal } from '../change-reader.ts';
+import type { CheckDelivery } from '../outbox.ts';
+import type { RecordSubscription } from '../row.ts';
 
 /** A read call that returns the content of a delivery. */
 export interface Reading {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countCases } from '../../../test/random-cases.ts';
+import { countCases } from '../../../server/test/random-cases.ts';
 import { Base64Decoder, Base64Error } from './base64.ts';
 
 /** Decodes a text in pieces, which end at `cuts`. */

@@ -1,8 +1,8 @@
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
-import { BODY, NOTHING, startWorker } from '../../test/subscriptions/start-worker.ts';
-import { passTurns } from '../../test/time.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../../server/test/measure-blocking.ts';
+import { BODY, NOTHING, startWorker } from '../../../server/test/subscriptions/start-worker.ts';
+import { passTurns } from '../../../server/test/time.ts';
 import { printBody } from './row.ts';
 
 const SUBSCRIPTIONS = 10_000;

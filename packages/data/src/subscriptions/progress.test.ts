@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectCpuBelow } from '../../test/time.ts';
+import { expectCpuBelow } from '../../../server/test/time.ts';
 import type { RecordChange } from './delivery-body.ts';
 import {
   changeIdParts,

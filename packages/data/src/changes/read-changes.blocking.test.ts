@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../../test/measure-blocking.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../../server/test/measure-blocking.ts';
 import { findGone } from './find-gone.ts';
 import { listIds } from './list-ids.ts';
 import { BOUNDS, QUERY, row, script } from './read-changes.fixture.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../../test/measure-blocking.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../../server/test/measure-blocking.ts';
 import { createPrinter } from './print-page.ts';
 import { splitPage } from './split-page.ts';
 

@@ -1,0 +1,2 @@
+/** Exports of a model. */
+export { createExporter, type Exporter } from './export.ts';
