@@ -15,8 +15,8 @@ const ENTRIES = {
   worker: 'packages/stores/src/sqlite/worker.mjs',
   // packages/gateway/src/thread/run-in-thread.ts has the name of this file.
   'calls-worker': 'packages/gateway/src/thread/calls-worker.mjs',
-  // packages/server/src/mcp/documents/read-document.ts has the name of this file.
-  'extract-worker': 'packages/server/src/mcp/documents/extract-worker.mjs',
+  // packages/agents/src/documents/read-document.ts has the name of this file.
+  'extract-worker': 'packages/agents/src/documents/extract-worker.mjs',
 };
 /** Files that the program reads at run time. The source that names a file is in the same folder. */
 const ASSETS = ['html', 'css', 'js'].map((type) => `packages/server/src/http/reference/reference.${type}`);

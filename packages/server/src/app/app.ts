@@ -4,6 +4,7 @@
  */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { createMcp } from '@erp-proxy/agents';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { auditEvents } from '@erp-proxy/control/audit';
 import { createVault, type Vault } from '@erp-proxy/control/instances';
@@ -49,7 +50,6 @@ import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
-import { createMcp } from '../mcp/mcp.ts';
 import { createOperators, type Operators } from '../operators/operators.ts';
 import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
 import { openReplicas, type Replicas } from './replicas.ts';

@@ -2,6 +2,8 @@
  * A table of the routes that make calls while they answer. Fastify's routes and their part of the OpenAPI document are
  * generated from it.
  */
+
+import type { Mcp } from '@erp-proxy/agents';
 import { EXPORT_PATH } from '@erp-proxy/contract';
 import type { Changes } from '@erp-proxy/data/changes';
 import type { Exporter } from '@erp-proxy/data/export';
@@ -9,7 +11,6 @@ import { download, upload } from '@erp-proxy/data/files';
 import { type CallRunner, type Denial, type MadeCalls, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { Mcp } from '../mcp/mcp.ts';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
 import { EXPORT_EXAMPLE, exportAnswer, exportCall } from './openapi/data-schemas.ts';
 

@@ -2,12 +2,13 @@
  * Checks tables that people write: they have a row for each thing of its kind in the code, and no other rows.
  * scripts/docs.ts checks pages that are generated as a whole.
  */
+
+import { ALL_TOOLS } from '@erp-proxy/agents/tools';
 import { ATTENTION_KINDS } from '@erp-proxy/contract';
 import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
 import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
 import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
-import { ALL_TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { readText } from './repository-files.ts';
 
 test('docs/admin-api.md lists the routes of the admin API', () => {

@@ -1,7 +1,8 @@
 /** Tests the tools that move data: changes since an earlier answer, and the text of files. */
+
+import { makePdf } from '@erp-proxy/agents/testing';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { makePdf } from '../../src/mcp/documents/pdf.fixture.ts';
 import { type SandboxVersion, type Stage, startStage } from './stage.ts';
 
 /** Approximate maximum of an answer, in bytes. */

@@ -2,8 +2,9 @@
  * Tests that whatever Odoo answers to the calls of a tool, the tool gives a short answer of the promised form, or a
  * clear error. Answers are random; the number after "seed" repeats a run, as SEED.
  */
+
+import { ALL_TOOLS } from '@erp-proxy/agents/tools';
 import { expect, test } from 'vitest';
-import { ALL_TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { countCases } from '../random-cases.ts';
 import { createRandom } from '../seeded-random.ts';
 import { startScriptedTools } from './scripted-odoo.ts';

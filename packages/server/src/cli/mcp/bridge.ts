@@ -2,6 +2,8 @@
  * Serves MCP on standard input and output, and passes each request on to the proxy. The SDK speaks with the client in
  * the revision that it knows; the proxy is asked in the revision of 2026-07-28. Knows no tools.
  */
+
+import { INSTRUCTIONS } from '@erp-proxy/agents/instructions';
 import { tryParse } from '@erp-proxy/contract';
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -16,7 +18,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { INSTRUCTIONS } from '../../mcp/instructions.ts';
 
 /** Sends one request to the proxy. Resolves to the text of its answer, or to the reason why there is none. */
 export type SendToProxy = (

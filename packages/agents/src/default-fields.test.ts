@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { RECORDED_VERSIONS, readRecordedModels } from '../../test/data/recorded-fields.ts';
+import { RECORDED_VERSIONS, readRecordedModels } from '../../server/test/data/recorded-fields.ts';
 import { chooseShown, readFields } from './fields.ts';
 
 /** The field names of recorded records, by version and model, from real servers with demo data. */
 const RECORDED: Record<string, Record<string, string>> = JSON.parse(
-  readFileSync(new URL('../../test/data/first-records-14-to-19.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../server/test/data/first-records-14-to-19.json', import.meta.url), 'utf8'),
 );
 for (const version of RECORDED_VERSIONS) {
   for (const [model, fields] of readRecordedModels(version))

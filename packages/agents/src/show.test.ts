@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectCpuBelow } from '../../test/time.ts';
+import { expectCpuBelow } from '../../server/test/time.ts';
 import { readFields } from './fields.ts';
 import { showRecords } from './show.ts';
 

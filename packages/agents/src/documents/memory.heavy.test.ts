@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { MOMENT_MS, pause } from '../../../test/time.ts';
+import { MOMENT_MS, pause } from '../../../server/test/time.ts';
 import { makePdf } from './pdf.fixture.ts';
 import { readDocument } from './read-document.ts';
 

@@ -5,7 +5,7 @@ import { searchByParts, searchByText } from './search-by-text.ts';
 
 /** The result of `fields_get` for the fields that a text is compared with, by version and model, from real servers. */
 const RECORDED: Record<string, Record<string, Record<string, object>>> = JSON.parse(
-  readFileSync(new URL('../../test/data/text-fields-14-to-19.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../server/test/data/text-fields-14-to-19.json', import.meta.url), 'utf8'),
 );
 const CASES = Object.entries(RECORDED).flatMap(([version, models]) =>
   Object.keys(models).map((model) => [version, model] as const),
