@@ -1,5 +1,5 @@
 /** For tests: the administrator who uses the admin service without a request. */
-import type { Actor } from '../src/admin/admin.ts';
+import type { Actor } from '@erp-proxy/admin';
 
 export const TEST_ACTOR: Actor = {
   type: 'command',

@@ -4,6 +4,13 @@
  */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { showUpstreams } from '@erp-proxy/admin';
+import {
+  createOperators,
+  type OperatorProvider,
+  type Operators,
+  parseOperators,
+} from '@erp-proxy/admin/operators';
 import { createMcp } from '@erp-proxy/agents';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { auditEvents } from '@erp-proxy/control/audit';
@@ -44,14 +51,11 @@ import { classifyAction } from '@erp-proxy/odoo';
 import { createIdempotency, createRelay, type Idempotency } from '@erp-proxy/traffic/idempotency';
 import { DataRequests, KeyLimits, MonthCounts, RetryBudget } from '@erp-proxy/traffic/limits';
 import { chooseConcurrencyBounds, DatabaseLimiters } from '@erp-proxy/traffic/limits/database';
-import { showUpstreams } from '../admin/views.ts';
 import type { Settings } from '../config/schema.ts';
 import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
 import { ConnectionLimit, listen } from '../http/listen.ts';
 import { createServer } from '../http/server.ts';
 import { LoadShedder } from '../http/shedding/load-shedder.ts';
-import { createOperators, type Operators } from '../operators/operators.ts';
-import { type OperatorProvider, parseOperators } from '../operators/parse-operators.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services, type ServicesOptions } from './services.ts';
 
@@ -437,7 +441,7 @@ async function openOperators(
 ): Promise<Operators | null> {
   const { publicUrl } = settings.http;
   if (provider === null || publicUrl === null) return null;
-  const { createProvider } = await import('../operators/provider.ts');
+  const { createProvider } = await import('@erp-proxy/admin/operators/provider');
   return createOperators({
     settings: provider,
     personRules,

@@ -1,6 +1,26 @@
 /** Creates the parts that the server and the commands share: the store and the parts that manage its content. */
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import {
+  type Actor,
+  type Admin,
+  type AdminDeps,
+  Attempts,
+  type AuditedActor,
+  createActionDescriber,
+  createAdmin,
+  createConnectionResealDescriber,
+  createFourEyes,
+  createKeyRotationDescriber,
+  createOwnConnections,
+  createResealDescriber,
+  createSecretResealDescriber,
+  createTokenUses,
+  Examinations,
+  type OwnConnectionDeps,
+  type OwnConnectionOperations,
+} from '@erp-proxy/admin';
+import { createTokenLimits } from '@erp-proxy/admin/operators';
 import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { type Approvals, createApprovals } from '@erp-proxy/control/approvals';
@@ -53,27 +73,8 @@ import { StartError } from '@erp-proxy/observe/start-error';
 import { compilePolicy } from '@erp-proxy/policy';
 import { findUpgrade, openStore } from '@erp-proxy/stores';
 import type { Store } from '@erp-proxy/stores/ports';
-import { type Actor, type Admin, type AdminDeps, Examinations } from '../admin/admin.ts';
-import {
-  type AuditedActor,
-  createActionDescriber,
-  createConnectionResealDescriber,
-  createKeyRotationDescriber,
-  createResealDescriber,
-  createSecretResealDescriber,
-} from '../admin/audited-actions.ts';
-import { createAdmin } from '../admin/create-admin.ts';
-import { createFourEyes } from '../admin/four-eyes.ts';
-import {
-  Attempts,
-  createOwnConnections,
-  type OwnConnectionDeps,
-  type OwnConnectionOperations,
-} from '../admin/own-connections.ts';
-import { createTokenUses } from '../admin/token-uses.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
-import { createTokenLimits } from '../operators/token-limits.ts';
 import { examineInstance } from './examination.ts';
 
 export interface ServicesOptions {

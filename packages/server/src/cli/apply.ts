@@ -3,9 +3,9 @@
  * plan first.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import type { Admin } from '@erp-proxy/admin';
+import { AdminError } from '@erp-proxy/admin/errors';
 import { clipText, type InstanceView, type KeyView, type SubscriptionView } from '@erp-proxy/contract';
-import type { Admin } from '../admin/admin.ts';
-import { AdminError } from '../admin/admin-error.ts';
 import { type Configuration, readConfiguration } from './apply/configuration.ts';
 import type { LineError } from './apply/document.ts';
 import { makePlan, type Present, type Step } from './apply/plan.ts';

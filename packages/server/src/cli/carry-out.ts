@@ -1,6 +1,7 @@
 /** Runs the steps of a plan of `apply` in order, and returns the progress. Prints nothing. */
+
+import type { Admin } from '@erp-proxy/admin';
 import { type NewKeyView, type NewSubscriptionView, tagVersion } from '@erp-proxy/contract';
-import type { Admin } from '../admin/admin.ts';
 import type { Step } from './apply/plan.ts';
 import type { Secrets } from './apply/secrets.ts';
 import { CommandError } from './command.ts';

@@ -1,10 +1,10 @@
 /** `config …`: prints and checks the settings. Errors are reported before a command runs. */
 
+import { parseOperators } from '@erp-proxy/admin/operators';
 import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
-import { parseOperators } from '../operators/parse-operators.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 export const configCommands: readonly Command[] = [

@@ -1,7 +1,7 @@
 /** `console`: prints a link that signs in to the console. It needs the admin token, and no connection to the proxy. */
 
+import { CODE_LIFE_MINUTES } from '@erp-proxy/admin/sign-in-codes';
 import { TOKEN_PREFIX } from '@erp-proxy/control/keys/format';
-import { CODE_LIFE_MINUTES } from '../admin/sign-in-codes.ts';
 import { URL_VARIABLE } from '../config/names.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printResult } from './command.ts';
 import { readAddress } from './proxy-access.ts';

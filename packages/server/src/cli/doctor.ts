@@ -1,9 +1,10 @@
 /** `doctor`: checks whether the proxy can work with an Odoo server, and says what to do if not. */
+
+import { AdminError } from '@erp-proxy/admin/errors';
 import type { Examination } from '@erp-proxy/contract';
 import { findCertificateError, trustOf } from '@erp-proxy/control/instances';
 import type { EgressTrust } from '@erp-proxy/egress';
 import { StartError } from '@erp-proxy/observe/start-error';
-import { AdminError } from '../admin/admin-error.ts';
 import { type Credentials, examineAddress } from '../app/examination.ts';
 import { openEgress } from '../app/services.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';

@@ -1,4 +1,7 @@
 /** `instances …`: manages stored Odoo servers. No command shows their keys. */
+
+import type { Admin } from '@erp-proxy/admin';
+import { AdminError, toAdminError } from '@erp-proxy/admin/errors';
 import {
   INSTANCE_CHECK_MEMBERS,
   INSTANCE_OPTIONS,
@@ -10,9 +13,6 @@ import {
 import { INSTANCE_INPUT } from '@erp-proxy/contract/admin';
 import { readInput } from '@erp-proxy/control/instances';
 import { checkOrigin, parseEgressPolicy } from '@erp-proxy/egress/policy';
-import type { Admin } from '../admin/admin.ts';
-import { AdminError } from '../admin/admin-error.ts';
-import { toAdminError } from '../admin/to-admin-error.ts';
 import {
   type Command,
   CommandError,

@@ -1,7 +1,8 @@
 /** The policy of `keys create --publishable`, from its options or from a file. */
+
+import type { Admin } from '@erp-proxy/admin';
 import type { Policy } from '@erp-proxy/contract';
 import { parsePolicy, proposeFields } from '@erp-proxy/policy/parse';
-import type { Admin } from '../admin/admin.ts';
 import { CommandError, type CommandInput, type CommandOption } from './command.ts';
 
 export const PUBLISHABLE_OPTIONS = {

@@ -3,6 +3,8 @@
  * are the same as those of the local service, so that commands need not distinguish the two.
  */
 
+import type { Admin, OnCheck } from '@erp-proxy/admin';
+import { AdminError } from '@erp-proxy/admin/errors';
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import {
   type AuditView,
@@ -18,8 +20,6 @@ import {
   SESSION_HEADER,
 } from '@erp-proxy/contract/admin';
 import { type EgressDispatcher, type EgressFailure, fetchWhole, type WholeAnswer } from '@erp-proxy/egress';
-import type { Admin, OnCheck } from '../admin/admin.ts';
-import { AdminError } from '../admin/admin-error.ts';
 import { nameFileVariable, nameVariable } from '../config/names.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';

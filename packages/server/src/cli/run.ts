@@ -1,9 +1,9 @@
 /** Runs a command line: finds the command, loads the settings, and turns errors into a message and an exit status. */
 import { parseArgs } from 'node:util';
+import { AdminError } from '@erp-proxy/admin/errors';
 import { VaultError } from '@erp-proxy/control/instances';
 import { StartError } from '@erp-proxy/observe/start-error';
 import { StoreError } from '@erp-proxy/stores';
-import { AdminError } from '../admin/admin-error.ts';
 import { splitFlags } from '../config/flags.ts';
 import type { SettingError } from '../config/given.ts';
 import { type LoadOptions, loadSettings, type ProgramSettings } from '../config/load.ts';

@@ -1,6 +1,7 @@
 /** `sandbox`: runs a simulated Odoo server until it is stopped. */
+
+import type { SandboxServer } from '@erp-proxy/admin';
 import type { Sandbox, Version } from '@erp-proxy/sandbox';
-import type { SandboxServer } from '../admin/admin.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19, 22];

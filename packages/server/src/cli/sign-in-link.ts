@@ -2,7 +2,7 @@
  * Creates the link that signs an administrator in to the console, once. Sends nothing, because the link is signed with
  * the admin token.
  */
-import { CODE_LIFE_MINUTES, createSignInCodes } from '../admin/sign-in-codes.ts';
+import { CODE_LIFE_MINUTES, createSignInCodes } from '@erp-proxy/admin/sign-in-codes';
 import type { Settings } from '../config/schema.ts';
 import { makeLocalUrl } from './proxy-access.ts';
 

@@ -1,5 +1,6 @@
 /** `status` and `top`: show on a terminal what the proxy does. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin } from '@erp-proxy/admin';
 import {
   type AttentionView,
   type CallStatistics,
@@ -10,7 +11,6 @@ import {
   type StatusView,
   type UpstreamView,
 } from '@erp-proxy/contract';
-import type { Admin } from '../admin/admin.ts';
 import { type Command, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { type Column, printList, showLine } from './print-list.ts';
 import { readDurationMs } from './read-time.ts';

@@ -1,11 +1,11 @@
 /** Runs a command on the configured store, or on a running proxy if `--url` names one. */
 
 import { hostname, userInfo } from 'node:os';
+import type { Actor, Admin } from '@erp-proxy/admin';
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import { nameCommandActor } from '@erp-proxy/control/audit';
 import { createLogger } from '@erp-proxy/observe/log';
 import { lookForStore } from '@erp-proxy/stores';
-import type { Actor, Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
 import {
   type Command,

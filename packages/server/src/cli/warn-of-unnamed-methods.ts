@@ -1,6 +1,7 @@
 /** Warns of keys whose calls use methods, models or fields that their policies do not name. */
+
+import type { Admin } from '@erp-proxy/admin';
 import type { AttentionKind } from '@erp-proxy/contract';
-import type { Admin } from '../admin/admin.ts';
 import type { CommandInput } from './command.ts';
 import { showLine } from './print-list.ts';
 

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSignInCodes } from '@erp-proxy/admin/sign-in-codes';
 import { SESSION_ACTOR } from '@erp-proxy/control/audit';
 import { createTestSchema } from '@erp-proxy/stores/testing';
 import { describe, expect, test } from 'vitest';
-import { createSignInCodes } from '../../src/admin/sign-in-codes.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 

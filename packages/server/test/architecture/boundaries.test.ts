@@ -104,22 +104,24 @@ const BOUNDARIES: Record<string, string> = {
     .: gateway/terms gateway/thread traffic/idempotency control/instances tools gateway/naming odoo policy @modelcontextprotocol zod node
     tools: control/instances . documents odoo policy zod
     documents: fflate unpdf node`,
+  admin: `
+    entry-points: .
+    .: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
+    operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node`,
   server: `
     .: cli config node
-    cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe operators policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
+    cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
     cli/apply: config control/instances control/keys policy data/subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: agents @modelcontextprotocol node
-    app: admin control/approvals control/audit config control/connections data egress gateway http/* control/instances control/key-rotation control/keys traffic agents observe odoo operators policy control/statistics stores control/tokens node
+    app: admin control/approvals control/audit config control/connections data egress gateway http/* control/instances control/key-rotation control/keys traffic agents observe odoo policy control/statistics stores control/tokens node
     http: config data gateway http/* agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin control/audit config gateway http http/console http/openapi control/keys observe operators policy @erp-proxy/contract/admin fastify lru-cache zod node
+    http/admin: admin control/audit config gateway http http/console http/openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
     http/openapi: admin config gateway http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
     http/console: http fastify node
     http/reference: fastify node
     http/shedding:
-    admin: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
-    operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node
     config: stores yaml zod node node:net`,
 };
 
@@ -137,6 +139,7 @@ const SHARED = [
  * point, such as `control/keys`, with those below it, or a package with all its entry points.
  */
 const CLOSED = [
+  'admin',
   'agents',
   'async',
   'control',

@@ -1,6 +1,7 @@
 /** `console`: a link that the running proxy accepts, or what is missing. */
+
+import { createSignInCodes } from '@erp-proxy/admin/sign-in-codes';
 import { beforeEach, expect, test } from 'vitest';
-import { createSignInCodes } from '../../src/admin/sign-in-codes.ts';
 import { makeFolder } from '../process/program.ts';
 import { runCommand } from './run-command.ts';
 

@@ -1,9 +1,9 @@
 /** The settings of docs/identity-providers.md give the roles that they seem to give. */
 import { readFileSync } from 'node:fs';
+import { parseOperators } from '@erp-proxy/admin/operators';
 import { findRule } from '@erp-proxy/control/tokens/issuers';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { parseOperators } from '../../src/operators/parse-operators.ts';
 
 const PAGE = readFileSync(new URL('../../../../docs/identity-providers.md', import.meta.url), 'utf8');
 const DEFAULTS = {

@@ -1,8 +1,9 @@
 /** Starts a proxy with a stored sandbox and the admin API, and a receiver, with times short enough for tests. */
+
+import type { Admin } from '@erp-proxy/admin';
 import type { NewSubscriptionView, SubscriptionInput, SubscriptionView } from '@erp-proxy/contract';
 import type { WorkerTimes } from '@erp-proxy/data/subscriptions';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import type { Admin } from '../../src/admin/admin.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
 import { TEST_ACTOR } from '../test-actor.ts';

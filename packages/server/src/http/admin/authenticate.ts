@@ -5,6 +5,10 @@
  */
 
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { Identity } from '@erp-proxy/admin';
+import { AdminError, createAdminError, describeProblem, toAdminError } from '@erp-proxy/admin/errors';
+import type { Operators } from '@erp-proxy/admin/operators';
+import { createSignInCodes } from '@erp-proxy/admin/sign-in-codes';
 import { atMost, delay } from '@erp-proxy/async/tasks';
 import type { SignInView } from '@erp-proxy/contract';
 import { type ActorView, nameActor } from '@erp-proxy/contract';
@@ -18,11 +22,6 @@ import {
 } from '@erp-proxy/control/keys/operator-tokens';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Identity } from '../../admin/admin.ts';
-import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
-import { createSignInCodes } from '../../admin/sign-in-codes.ts';
-import { toAdminError } from '../../admin/to-admin-error.ts';
-import type { Operators } from '../../operators/operators.ts';
 import { readRequestId } from '../forwarded.ts';
 import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';
 import {

@@ -3,13 +3,12 @@
  * restricts. The answer is that of `/api/erp/execute`.
  */
 
+import type { Actor, Admin } from '@erp-proxy/admin';
+import { type AdminError, createAdminError, toAdminError } from '@erp-proxy/admin/errors';
 import { type Client, type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { RunRequest } from '@erp-proxy/gateway';
 import { OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Actor, Admin } from '../../admin/admin.ts';
-import { type AdminError, createAdminError } from '../../admin/admin-error.ts';
-import { toAdminError } from '../../admin/to-admin-error.ts';
 import { AdminExchange } from '../admin-exchange.ts';
 
 export interface ExecuteDeps {

@@ -1,13 +1,14 @@
 /**
  * Validates the input of an administrator against its schema. Reports up to 100 faults at once, without quoting values.
  */
+
+import { createAdminError, createInputError } from '@erp-proxy/admin/errors';
 import { cutText, type InvalidMember, readVersionTag, type VersionTag } from '@erp-proxy/contract';
 import { Denial } from '@erp-proxy/gateway/terms';
 import { DuplicateMemberError, findDuplicate, readDocument, readValue } from '@erp-proxy/json';
 import { findNearestName } from '@erp-proxy/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createAdminError, createInputError } from '../../admin/admin-error.ts';
 import { readNodeBody } from '../node-body.ts';
 import type { AdminRoute } from './table.ts';
 

@@ -1,6 +1,7 @@
 /** Who makes a request to the admin API, and how that is recorded. */
+
+import type { Identity } from '@erp-proxy/admin';
 import type { ActorView, Role } from '@erp-proxy/contract';
-import type { Identity } from '../../admin/admin.ts';
 
 /** Who makes a request, and until when they are accepted without another proof. */
 export interface Authenticated extends Identity {

@@ -2,10 +2,10 @@
  * Serves `/me` from the table of its routes (me-table.ts), for persons: signed in by the identity provider, or with one
  * of its tokens. A person reaches what is their own: the routes take no id of another person.
  */
+
+import type { AuditedActor, OwnConnectionOperations } from '@erp-proxy/admin';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AuditedActor } from '../../admin/audited-actions.ts';
-import type { OwnConnectionOperations } from '../../admin/own-connections.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { readAdminBody, readInput } from './input.ts';
 import { ME_PATH, ME_ROUTES, type MeRoute } from './me-table.ts';

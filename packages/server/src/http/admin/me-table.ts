@@ -1,7 +1,8 @@
 /** The routes of `/me`, for a person and the connections that are their own. */
+
+import type { OwnConnectionOperations } from '@erp-proxy/admin';
 import * as schemas from '@erp-proxy/contract/admin';
 import { z } from 'zod';
-import type { OwnConnectionOperations } from '../../admin/own-connections.ts';
 
 export const ME_PATH = '/me';
 

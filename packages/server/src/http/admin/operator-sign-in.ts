@@ -3,19 +3,19 @@
  * to the provider, to a page of the console or, if a sign-in for a program fails, to the program at 127.0.0.1, and
  * nowhere else.
  */
-import { SESSION_HEADER } from '@erp-proxy/contract/admin';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
-import { toAdminError } from '../../admin/to-admin-error.ts';
+
+import { AdminError, createAdminError, describeProblem, toAdminError } from '@erp-proxy/admin/errors';
 import {
   type OperatorSession,
   type Operators,
+  ProviderError,
   type ReturnTo,
   SIGN_IN_MS,
   type SignInFault,
   type WaitingProgram,
-} from '../../operators/operators.ts';
-import { ProviderError } from '../../operators/provider-error.ts';
+} from '@erp-proxy/admin/operators';
+import { SESSION_HEADER } from '@erp-proxy/contract/admin';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Login, SignedIn } from './login.ts';
 import { showProgramPage } from './program-page.ts';

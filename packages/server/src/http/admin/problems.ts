@@ -1,8 +1,9 @@
 /** What the routes of `/admin/v1` and `/me` share: every error is a problem (RFC 9457), and no answer may be cached. */
+
+import { AdminError, describeProblem } from '@erp-proxy/admin/errors';
 import type { Problem } from '@erp-proxy/contract';
 import type { Events } from '@erp-proxy/observe/events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AdminError, describeProblem } from '../../admin/admin-error.ts';
 import { readRequestId } from '../forwarded.ts';
 import { sendProblem } from '../problem.ts';
 

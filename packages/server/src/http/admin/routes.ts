@@ -2,13 +2,13 @@
  * Serves `/admin/v1` from the table of its routes (table.ts). Every error below this path is a problem (RFC 9457), and
  * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
+
+import { type Actor, type Admin, type Identity, refuseWhole } from '@erp-proxy/admin';
+import { createAdminError } from '@erp-proxy/admin/errors';
 import { includesRole, printVersionTag, tagVersion, type VersionTag } from '@erp-proxy/contract';
 import { NOBODY } from '@erp-proxy/control/audit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Actor, Admin, Identity } from '../../admin/admin.ts';
-import { createAdminError } from '../../admin/admin-error.ts';
-import { refuseWhole } from '../../admin/limit-deps.ts';
 import { hasTag } from '../etag.ts';
 import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';

@@ -4,6 +4,7 @@
  */
 
 import { Readable } from 'node:stream';
+import type { Admin } from '@erp-proxy/admin';
 import { type Examination, type ExaminationCheck, nameActor } from '@erp-proxy/contract';
 import * as schemas from '@erp-proxy/contract/admin';
 import { adminCallInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
@@ -11,7 +12,6 @@ import { formatAudit } from '@erp-proxy/control/audit';
 import { FIELD_RULE_SCHEMA, POLICY_SCHEMA } from '@erp-proxy/policy/parse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Admin } from '../../admin/admin.ts';
 import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 import type { Authenticator } from './authenticate.ts';

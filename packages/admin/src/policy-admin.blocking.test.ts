@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { check, openAudit, RANGE } from '../../test/admin/recorded-calls.ts';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
-import { monotonicMs } from '../../test/time.ts';
+import { check, openAudit, RANGE } from '../../server/test/admin/recorded-calls.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../server/test/measure-blocking.ts';
+import { monotonicMs } from '../../server/test/time.ts';
 import { comparePolicy } from './policy-admin.ts';
 
 test('leaves the event loop free, however many calls there are', async () => {

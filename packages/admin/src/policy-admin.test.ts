@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { check, NOW, openAudit, RANGE } from '../../test/admin/recorded-calls.ts';
+import { check, NOW, openAudit, RANGE } from '../../server/test/admin/recorded-calls.ts';
 import { comparePolicy } from './policy-admin.ts';
 
 /** A clock that stands still, for tests that must not run out of time. */

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { BLOCKED_MS_MAX, measureBlocking } from '../../test/measure-blocking.ts';
+import { BLOCKED_MS_MAX, measureBlocking } from '../../server/test/measure-blocking.ts';
 import { type Listing, readPage } from './page.ts';
 import { showKey } from './views.ts';
 
