@@ -2,7 +2,7 @@
  * Renders docs/actions.md from the examples of the OpenAPI document, each of which a test runs. The table holds the
  * calls and answers, this file the surrounding text.
  */
-import { EXECUTE_EXAMPLES } from '../packages/server/src/http/openapi/call-examples.ts';
+import { EXECUTE_EXAMPLES } from '@erp-proxy/http/openapi';
 
 const COLUMNS_MAX = 110;
 
@@ -11,7 +11,7 @@ export function renderActions(): string {
     ({ name, summary, body, answer }) =>
       `## ${name}\n\n${summary}\n\n${fence(body)}\nThe answer:\n\n${fence(answer)}`,
   );
-  return `<!-- Generated from packages/server/src/http/openapi/call-examples.ts by "npm run docs": change it there. -->
+  return `<!-- Generated from packages/http/src/openapi/call-examples.ts by "npm run docs": change it there. -->
 
 # Actions
 

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
+import { renderOpenapi } from '@erp-proxy/http/openapi';
 import { bundleProgram } from './pack/bundle-program.ts';
 import { copyConsole } from './pack/copy-console.ts';
 import { emitLibrary } from './pack/emit-library.ts';

@@ -1,6 +1,6 @@
 /** Renders docs/roles.md from the table of the admin routes, which the server checks. */
 import { includesRole, ROLES } from '@erp-proxy/contract';
-import { ADMIN_ROUTES } from '../packages/server/src/http/admin/table.ts';
+import { ADMIN_ROUTES } from '@erp-proxy/http/admin/table';
 
 export function renderRoles(): string {
   const rows = ADMIN_ROUTES.filter(({ isOpen }) => !isOpen).map(({ method, path, role, reach, summary }) => {

@@ -19,7 +19,7 @@ const ENTRIES = {
   'extract-worker': 'packages/agents/src/documents/extract-worker.mjs',
 };
 /** Files that the program reads at run time. The source that names a file is in the same folder. */
-const ASSETS = ['html', 'css', 'js'].map((type) => `packages/server/src/http/reference/reference.${type}`);
+const ASSETS = ['html', 'css', 'js'].map((type) => `packages/http/src/reference/reference.${type}`);
 /**
  * Dependencies in the bundle. Every command loads yaml and zod: as a hundred separate files, they take half of a
  * command's time. The server loads the SDK of MCP, which would bring 16 MB outside the bundle, with another zod. The

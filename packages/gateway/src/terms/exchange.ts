@@ -1,6 +1,6 @@
 /**
  * The interface between the pipeline and HTTP: reading a request, and writing its answer. Implemented by
- * `http/plain-exchange.ts` and `http/node-exchange.ts`.
+ * `packages/http/src/plain-exchange.ts` and `packages/http/src/node-exchange.ts`.
  */
 import { AnswerCollector, type AnswerWriter } from '@erp-proxy/async/streams';
 import type { Denial } from './denial.ts';

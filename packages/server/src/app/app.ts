@@ -42,6 +42,7 @@ import {
   nameDatabaseAcrossTrusts,
   Servers,
 } from '@erp-proxy/gateway/upstream';
+import { CONSOLE_FOLDER, ConnectionLimit, createServer, LoadShedder, listen } from '@erp-proxy/http';
 import { combineEvents } from '@erp-proxy/observe/events';
 import { checkIssuers, checkTraffic } from '@erp-proxy/observe/health';
 import { createLogger, describeError, type Logger, logEvents } from '@erp-proxy/observe/log';
@@ -52,10 +53,6 @@ import { createIdempotency, createRelay, type Idempotency } from '@erp-proxy/tra
 import { DataRequests, KeyLimits, MonthCounts, RetryBudget } from '@erp-proxy/traffic/limits';
 import { chooseConcurrencyBounds, DatabaseLimiters } from '@erp-proxy/traffic/limits/database';
 import type { Settings } from '../config/schema.ts';
-import { CONSOLE_FOLDER } from '../http/console/console-routes.ts';
-import { ConnectionLimit, listen } from '../http/listen.ts';
-import { createServer } from '../http/server.ts';
-import { LoadShedder } from '../http/shedding/load-shedder.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services, type ServicesOptions } from './services.ts';
 

@@ -4,9 +4,9 @@
  */
 
 import { problem } from '@erp-proxy/contract/admin';
+import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '@erp-proxy/http/admin/table';
+import { renderOpenapi } from '@erp-proxy/http/openapi';
 import { expect } from 'vitest';
-import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin/table.ts';
-import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness.ts';
 

@@ -1,5 +1,5 @@
+import { renderOpenapi } from '@erp-proxy/http/openapi';
 import { expect, test } from 'vitest';
-import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { type Json, SETTINGS } from './admin-client.ts';

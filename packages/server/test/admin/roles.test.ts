@@ -1,7 +1,7 @@
 /** Every route of the admin API, asked with every role. The routes come from the table of the server. */
 import { includesRole, ROLES, type Role } from '@erp-proxy/contract';
+import { ADMIN_ROUTES } from '@erp-proxy/http/admin/table';
 import { expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
 import { type Json, startAdmin } from './admin-client.ts';
 
 async function startWithTokens() {

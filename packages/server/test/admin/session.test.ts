@@ -1,6 +1,6 @@
 import { SESSION_ACTOR, TOKEN_ACTOR } from '@erp-proxy/control/audit';
+import { createSessions } from '@erp-proxy/http/testing';
 import { describe, expect, test } from 'vitest';
-import { createSessions } from '../../src/http/admin/session.ts';
 import { type AdminAnswer, type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const HOUR_MS = 3_600_000;

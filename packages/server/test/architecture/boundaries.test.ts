@@ -108,6 +108,13 @@ const BOUNDARIES: Record<string, string> = {
     entry-points: .
     .: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node`,
+  http: `
+    .: data gateway admin console openapi reference shedding agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    admin: admin control/audit gateway . console openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
+    openapi: admin gateway . shedding @erp-proxy/contract/admin fastify zod node
+    console: . fastify node
+    reference: fastify node
+    shedding:`,
   server: `
     .: cli config node
     cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
@@ -115,13 +122,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: agents @modelcontextprotocol node
-    app: admin control/approvals control/audit config control/connections data egress gateway http/* control/instances control/key-rotation control/keys traffic agents observe odoo policy control/statistics stores control/tokens node
-    http: config data gateway http/* agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    http/admin: admin control/audit config gateway http http/console http/openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
-    http/openapi: admin config gateway http http/admin http/shedding @erp-proxy/contract/admin fastify zod node
-    http/console: http fastify node
-    http/reference: fastify node
-    http/shedding:
+    app: admin control/approvals control/audit config control/connections data egress gateway http control/instances control/key-rotation control/keys traffic agents observe odoo policy control/statistics stores control/tokens node
     config: stores yaml zod node node:net`,
 };
 
@@ -146,6 +147,7 @@ const CLOSED = [
   'data',
   'egress',
   'gateway',
+  'http',
   'json',
   'observe',
   'odoo',
@@ -157,7 +159,7 @@ const CLOSED = [
 ];
 
 /** Folders that import a folder above them. A folder may also import its parent folder, if its row names it. */
-const UPWARDS = ['pages/* app', 'versions orm', 'http/openapi http/admin', 'thread call', 'thread upstream'];
+const UPWARDS = ['pages/* app', 'versions orm', 'openapi admin', 'thread call', 'thread upstream'];
 
 /**
  * Modules that reach out of the process: every outgoing byte goes through packages/egress. `node:process` is listed
@@ -203,9 +205,9 @@ test.each([
   ['console/src/api/probe.ts', '@erp-proxy/contract/admin'],
   ['sandbox/src/http/probe.ts', '../../../json/src/document.ts'],
   ['server/src/main.ts', './app/app.ts'],
-  ['server/src/http/probe.ts', '@erp-proxy/stores'],
+  ['http/src/probe.ts', '@erp-proxy/stores'],
   ['sandbox/src/http/probe.ts', '@erp-proxy/json'],
-  ['server/src/http/probe.ts', 'node:https'],
+  ['http/src/probe.ts', 'node:https'],
   ['stores/src/ports/probe.ts', '../sqlite/store.ts'],
   ['gateway/src/terms/probe.ts', '../call/resolve.ts'],
   ['control/src/audit/probe.ts', '../keys/keys.ts'],

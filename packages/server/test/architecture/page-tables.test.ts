@@ -6,9 +6,9 @@
 import { ALL_TOOLS } from '@erp-proxy/agents/tools';
 import { ATTENTION_KINDS } from '@erp-proxy/contract';
 import { INSTANCE_INPUT, SUBSCRIPTION_MEMBERS } from '@erp-proxy/contract/admin';
+import { ADMIN_ROUTES } from '@erp-proxy/http/admin/table';
 import { POLICY_MEMBERS } from '@erp-proxy/policy/parse';
 import { expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
 import { readText } from './repository-files.ts';
 
 test('docs/admin-api.md lists the routes of the admin API', () => {

@@ -1,8 +1,8 @@
 /** Tests `POST /api/erp/changes` from the caller's side. */
 import { randomBytes } from 'node:crypto';
+import { MULTI_CALL_ROUTES } from '@erp-proxy/http/testing';
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { MULTI_CALL_ROUTES } from '../../src/http/multi-call-routes.ts';
 import { closeAfterFile } from '../close-after-test.ts';
 import { makeFolder } from '../process/program.ts';
 import { addInstance, type ChangesStage, startStage } from './stage.ts';

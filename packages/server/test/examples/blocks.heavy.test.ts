@@ -6,6 +6,8 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUSINESS_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
+import { renderOpenapi } from '@erp-proxy/http/openapi';
+import { WELL_KNOWN } from '@erp-proxy/http/testing';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -15,8 +17,6 @@ import { readConfiguration } from '../../src/cli/apply/configuration.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
-import { WELL_KNOWN } from '../../src/http/protected-resource.ts';
 import { findFiles, readText, root } from '../architecture/repository-files.ts';
 import { compile } from '../compile.ts';
 import { PROGRAM_VERSION } from '../harness.ts';

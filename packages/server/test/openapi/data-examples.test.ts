@@ -1,7 +1,7 @@
 /** Runs the examples of the routes that move data, in the OpenAPI document and on their pages, against the sandbox. */
 import { readFileSync } from 'node:fs';
+import { EXPORT_EXAMPLE } from '@erp-proxy/http/openapi';
 import { expect, test } from 'vitest';
-import { EXPORT_EXAMPLE } from '../../src/http/openapi/data-schemas.ts';
 import { readRecords, runExport, startSandboxStage } from '../export/export-stage.ts';
 
 const page = readFileSync(new URL('../../../../docs/export.md', import.meta.url), 'utf8');

@@ -1,7 +1,8 @@
 /** Runs every example of the OpenAPI document against the sandbox, whose answer must be the documented one. */
+
+import { CALL_ROUTES } from '@erp-proxy/http/testing';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { expect, test } from 'vitest';
-import { CALL_ROUTES } from '../../src/http/call-routes.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
 

@@ -2,9 +2,10 @@
  * Property: what an operator sees and does who is limited to the instances of one customer is what a proxy answers that
  * has nothing of others. The routes come from the table of the server: a new one is asked, too.
  */
+
+import { ADMIN_ROUTES, type AdminRoute } from '@erp-proxy/http/admin/table';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin/table.ts';
 import type { Json } from '../admin/admin-client.ts';
 import { IS_LONG } from '../random-cases.ts';
 import { NOW, type Owner, type Question, startTwoProxies, tell } from './two-proxies.ts';

@@ -1,8 +1,8 @@
 /** Operators who are limited to some of the instances: how they are limited, narrowed and told so. */
 import type { Policy } from '@erp-proxy/contract';
+import { ADMIN_ROUTES } from '@erp-proxy/http/admin/table';
 import type { Store } from '@erp-proxy/stores/ports';
 import { expect, test } from 'vitest';
-import { ADMIN_ROUTES } from '../../src/http/admin/table.ts';
 import { type Json, SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';

@@ -6,9 +6,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { renderOpenapi } from '@erp-proxy/http/openapi';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { beforeAll, expect, test } from 'vitest';
-import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { startShop } from '../examples/shop.ts';
 import { PROGRAM_VERSION, startProxy } from '../harness.ts';

@@ -4,12 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { Denial, type Exchange, OWN_DIALECT } from '@erp-proxy/gateway/terms';
+import {
+  BodyBudget,
+  BodyCollector,
+  ManualLoadShedder,
+  NodeExchange,
+  OverloadAnswer,
+  PlainExchange,
+} from '@erp-proxy/http/testing';
 import { afterEach, expect, test, vi } from 'vitest';
-import { BodyBudget, BodyCollector } from '../../../server/src/http/body.ts';
-import { NodeExchange } from '../../../server/src/http/node-exchange.ts';
-import { OverloadAnswer } from '../../../server/src/http/overload-answer.ts';
-import { PlainExchange } from '../../../server/src/http/plain-exchange.ts';
-import { ManualLoadShedder } from '../../../server/src/http/shedding/manual-load-shedder.fixture.ts';
 import { createRandom } from '../../../server/test/seeded-random.ts';
 import { type TakenAnswer, takeAnswer } from '../../../server/test/take-answer.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../test/seeded-random.ts';
+import { createRandom } from '../../server/test/seeded-random.ts';
 import { createAddressFinder, dropForwardedPorts } from './forwarded.ts';
 
 const ADDRESSES = ['10.0.0.1', '10.1.2.3', '192.168.0.9', '8.8.8.8', '::1', 'fd00::1', '::ffff:10.0.0.1'];

@@ -1,6 +1,6 @@
 /** Tests which requests are admitted, wait or are refused, in simulated time. */
 import { describe, expect, test } from 'vitest';
-import { createRandom } from '../../../test/seeded-random.ts';
+import { createRandom } from '../../../server/test/seeded-random.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { CALLS_PER_SECOND_MAX, type RequestTimes, SimulatedProcess } from './simulated-process.fixture.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRandom } from '../../test/seeded-random.ts';
+import { createRandom } from '../../server/test/seeded-random.ts';
 import { BodyBudget, BodyRoom } from './body.ts';
 
 const ALWAYS = new AbortController().signal;
