@@ -91,13 +91,9 @@ export class ErpProxyError extends Error {
    * the next attempt.
    */
   readonly approval: string | undefined;
-  /**
-   * With `connect_required`: the page on which the person connects a user of Odoo, if the proxy knows its own address.
-   */
-  readonly connectUrl: string | undefined;
   /** Existing names that are similar to an unknown one, if the proxy sent them. */
   readonly nearest: readonly string[];
-  /** The remaining members of the error, such as `path`, `rule`, `name` and `arguments`. */
+  /** The remaining members of the error, such as `path`, `rule`, `name`, `arguments` and `connect_url`. */
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(type: ErrorType | (string & {}), message: string, details: ErrorDetails = {}) {
@@ -112,9 +108,8 @@ export class ErpProxyError extends Error {
     this.retryAfter = details.retryAfter;
     this.idempotencyKey = details.idempotencyKey;
     this.data = details.data ?? {};
-    const { approval, connect_url, nearest } = this.data;
+    const { approval, nearest } = this.data;
     this.approval = typeof approval === 'string' ? approval : undefined;
-    this.connectUrl = typeof connect_url === 'string' ? connect_url : undefined;
     this.nearest = Array.isArray(nearest) ? nearest.map(String) : [];
   }
 }

@@ -47,8 +47,8 @@ interface Session {
   readonly endsAt: number;
   readonly refreshToken: string | null;
   /**
-   * Number of the rule that decides. The seal is bound to the rules. Null: no rule gives a role, and a person may sign in
-   * for connections to Odoo of their own.
+   * Number of the rule that decides. The seal is bound to the rules. Null: no rule gives a role, and a person may sign
+   * in for connections to Odoo of their own.
    */
   readonly rule: number | null;
   /** Roles of further rules that match. */

@@ -34,9 +34,9 @@ const withTarget = (target: string): AuditView => ({ ...(makeAdminView({}) as Au
 test('CSV has the same columns for calls and administrative actions', async () => {
   expect(await format([CALL, makeAdminView({})], 'csv')).toBe(
     [
-      'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem,client_id,approval,via,trace_id,actor_type,actor_name,instances',
-      '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,192.0.2.1,,,,,client1,,,,,,',
-      '2,2026-03-31T08:00:00.000Z,admin,request-2,,,,,,key.update,,,,,,,token,192.0.2.7,key key1,"{""name"":{""from"":""shop"",""to"":""web shop""}}",,,,,,,token,admin.token,',
+      'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem,client_id,approval,via,trace_id,actor_type,actor_name,instances,person,odoo_login',
+      '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,192.0.2.1,,,,,client1,,,,,,,,',
+      '2,2026-03-31T08:00:00.000Z,admin,request-2,,,,,,key.update,,,,,,,token,192.0.2.7,key key1,"{""name"":{""from"":""shop"",""to"":""web shop""}}",,,,,,,token,admin.token,,,',
       '',
     ].join('\r\n'),
   );

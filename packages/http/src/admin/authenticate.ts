@@ -252,8 +252,8 @@ export function createAuthenticator({
   }
 
   /**
-   * The session of a program or of a browser. Throws an AdminError if the session has ended, or a page of another server
-   * makes a change with it.
+   * The session of a program or of a browser. Throws an AdminError if the session has ended, or a page of another
+   * server makes a change with it.
    */
   async function requireSession(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn> {
     const program = readProgramSession(request);

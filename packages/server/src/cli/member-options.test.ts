@@ -61,11 +61,8 @@ test('a key is one line of its file, and certificates are the file as it is', as
     api_key: 'content',
     certificates: 'content\r\n',
   });
-  // `none` removes a member only if that can be null. As the name of a file, it is a name like others.
-  expect(await readInstance({ db: 'none', 'api-key-file': 'none' })).toEqual({
-    db: 'none',
-    api_key: 'content',
-  });
+  // `none` removes a member only if that can be null.
+  expect(await readInstance({ db: 'none', 'api-key-file': 'none' })).toEqual({ db: 'none', api_key: null });
 });
 
 test.each([

@@ -5,10 +5,16 @@ import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-up
 import { TEST_ACTOR } from '../test-actor.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
 
+const PUBLIC_URL = 'https://erp.example.com';
+
 let pair: Pair;
 let unlisted: ScriptedUpstream;
 beforeAll(async () => {
-  pair = await startPair();
+  const settings = {
+    'http.publicUrl': PUBLIC_URL,
+    'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+  };
+  pair = await startPair(answerTrue, { settings });
   unlisted = await startUpstream(answerTrue);
 });
 afterAll(async () => {
@@ -77,6 +83,23 @@ test('approval_required: the policy lets the call run only after an administrato
     rule: 'approve["res.*"]',
     approval: items[0]?.id as string,
     says: /An administrator must approve this call/,
+  });
+  expect(pair.upstream.connections()).toBe(before);
+});
+
+test('connect_required: the person of the key has not connected a user of Odoo', async () => {
+  const { keys, instances } = pair.proxy.app;
+  await instances.add({ name: 'own', url: pair.upstream.url, db: 'prod', identity: 'person' });
+  const { key } = await keys.create({ name: 'of Ada', person: 'corp/ada' });
+  const before = pair.upstream.connections();
+  const call = printCall('', { erp_instance: '{"name":"own"}' });
+  expectError(await pair.proxy.post(call, { 'x-proxy-api': key }), {
+    status: 403,
+    code: -32019,
+    type: 'connect_required',
+    id: 1,
+    connect_url: `${PUBLIC_URL}/connect/own`,
+    says: /you have not connected one: open https:\/\/erp\.example\.com\/connect\/own/,
   });
   expect(pair.upstream.connections()).toBe(before);
 });

@@ -72,6 +72,7 @@ export interface ExpectedError {
   path?: string;
   rule?: string;
   approval?: string;
+  connect_url?: string;
   outcome?: 'not_sent' | 'rolled_back' | 'unknown';
   /** Matches the message. */
   says: RegExp;
@@ -99,6 +100,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
         ...(expected.path === undefined ? {} : { path: expected.path }),
         ...(expected.rule === undefined ? {} : { rule: expected.rule }),
         ...(expected.approval === undefined ? {} : { approval: expected.approval }),
+        ...(expected.connect_url === undefined ? {} : { connect_url: expected.connect_url }),
         ...(expected.outcome === undefined ? {} : { outcome: expected.outcome }),
       },
     },

@@ -17,7 +17,7 @@ test('neither the server nor the commands load the SDK when they start', async (
     await import('./app/app.ts');
     await import('./cli/run.ts');
     const before = seen.length;
-    await import('./traces/open-tracing.ts');
+    await import('@erp-proxy/gateway/traces');
     console.log(before, seen.length > before);`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: fileURLToPath(new URL('../../src', import.meta.url)),
