@@ -48,7 +48,7 @@ const PACKS: readonly Pack[] = [
   {
     source: 'packages/client',
     // The README of the client links to these pages.
-    extra: ['approvals', 'changes', 'errors', 'idempotency', 'values', 'webhooks'].map(
+    extra: ['approvals', 'changes', 'errors', 'idempotency', 'persons', 'values', 'webhooks'].map(
       (name) => `docs/${name}.md`,
     ),
     build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [], files: [] }),

@@ -81,7 +81,7 @@ test('can be read while another process is within a write transaction', async ()
 test('migrates a file of version 1 and keeps its keys', async () => {
   createFileOfVersion1(file);
   const store = await open();
-  expect(store.migration).toEqual({ from: 1, to: 17 });
+  expect(store.migration).toEqual({ from: 1, to: 18 });
   expect(await store.keys.findById('a')).toEqual({
     ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
     secretHash: new Uint8Array(32),
@@ -90,7 +90,7 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     Array(32).fill(0),
   );
   expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
-  expect((await open()).migration).toEqual({ from: 17, to: 17 });
+  expect((await open()).migration).toEqual({ from: 18, to: 18 });
 });
 
 test('finds the client of each key that a file of version 6 has', async () => {
@@ -110,6 +110,7 @@ test('finds the client of each key that a file of version 6 has', async () => {
     DROP TABLE subscriptions;
     DROP TABLE deliveries;
     ALTER TABLE client_keys DROP COLUMN person;
+    ALTER TABLE client_keys DROP COLUMN created_by;
     DROP TABLE connections;
     DROP TABLE operator_tokens;
     DROP TABLE operators;
@@ -163,7 +164,7 @@ test('is migrated once if ten processes open a new file at the same moment', asy
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
 });
