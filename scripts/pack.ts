@@ -93,7 +93,8 @@ function writeReadme(source: string, folder: string): void {
 async function writeOpenapi(target: string): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
   const document = await renderOpenapi(readManifest('packages/server').version);
-  writeFileSync(target, `${JSON.stringify(document, null, 2)}\n`);
+  // For programs: without indentation, the document is half as large.
+  writeFileSync(target, `${JSON.stringify(document)}\n`);
 }
 
 function copy(path: string, target: string): void {

@@ -48,10 +48,7 @@ const UNCHANGING = 'public, max-age=31536000, immutable';
 
 /** Folder of the built page. In the published package, whose code is bundled as JavaScript, it is beside the bundle. */
 export const CONSOLE_FOLDER = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith('.ts') ? '../../../console/dist' : '../console',
-    import.meta.url,
-  ),
+  new URL(import.meta.url.endsWith('.ts') ? '../../../console/dist' : '../console', import.meta.url),
 );
 
 export function addConsoleRoutes(
