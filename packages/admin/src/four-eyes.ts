@@ -42,6 +42,7 @@ export function createFourEyes({ keys, operatorTokens }: FourEyesDeps): ExplainO
     if (facts.keyId === approver) return explain('The call is one of your own tokens');
     if (PERSON.test(facts.keyId)) return null;
     const key = await keys.find(facts.keyId);
+    if (key?.person === approver) return explain('The key makes your own calls');
     const maker = key && readCreator(key);
     if (maker === null) {
       const advice = 'rotate the key, and have the call asked for again with the new one';

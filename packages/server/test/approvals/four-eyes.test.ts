@@ -98,6 +98,22 @@ test('a person is the same with each token and in the console', async () => {
   expect(await approve(two, await makeToken('somebody else'))).toBe('approved');
 });
 
+test('the person for whom a key makes calls does not approve them, whoever made the key', async () => {
+  const { ask, approve, proxy, provider, makeToken, post } = await start();
+  provider.claims = { groups: ['erp-admins'], sub: 'ada', name: 'Ada' };
+  const browser = new Browser(proxy);
+  await browser.signIn();
+  const policy = { instances: ['prod'], models: { '*': ['unlink'] }, approve: { '*': ['unlink'] } };
+  const { json } = await post('/keys', { name: 'agent', policy, for: 'corp/ada' });
+  const approval = await ask(json.key, 1);
+  const answer = await browser.ask(`/admin/v1/approvals/${approval}/approve`, { method: 'POST' });
+  expect([answer.status, JSON.parse(answer.body.toString()).detail]).toEqual([
+    403,
+    expect.stringMatching(/^The key makes your own calls/),
+  ]);
+  expect(await approve(approval, await makeToken('Ben'))).toBe('approved');
+});
+
 test('a call that somebody made in the console is approved by somebody else', async () => {
   const { makeToken, makeKey, approve, call, get, proxy } = await start();
   const [ada, ben] = [await makeToken('Ada'), await makeToken('Ben')];
