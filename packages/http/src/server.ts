@@ -8,6 +8,7 @@ import { Denial, NULL_ID, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { Events } from '@erp-proxy/observe/events';
 import { ConnectionListener } from '@erp-proxy/wire/server';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { createAuthenticator } from './admin/authenticate.ts';
 import type { ExecuteDeps } from './admin/execute.ts';
 import { addMeRoutes, type MeRoutesDeps } from './admin/me-routes.ts';
 import { answerUnreadablePath } from './admin/problems.ts';
@@ -46,7 +47,9 @@ export interface ServerDeps
   };
   /** Issuers of accepted tokens. */
   issuers: readonly TokenIssuer[];
-  admin: Omit<AdminRoutesDeps, 'execute' | 'isHostShared' | 'publicUrl'> & { keys: ExecuteDeps['keys'] };
+  admin: Omit<AdminRoutesDeps, 'authenticator' | 'execute' | 'isHostShared' | 'publicUrl'> & {
+    keys: ExecuteDeps['keys'];
+  };
   connectionsOf: MeRoutesDeps['connectionsOf'];
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** The services of the routes that make calls while they answer. */
@@ -149,8 +152,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const execute = { keys: deps.admin.keys, run: deps.run };
   const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
   const admin = { ...deps.admin, isHostShared: isBelowPath, publicUrl: http.publicUrl };
-  addAdminRoutes(app, { ...admin, execute });
-  addMeRoutes(app, { ...admin, connectionsOf: deps.connectionsOf });
+  const authenticator = createAuthenticator(admin);
+  addAdminRoutes(app, { ...admin, authenticator, execute });
+  addMeRoutes(app, { authenticator, events: admin.events, connectionsOf: deps.connectionsOf });
   addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
   addConsoleRoutes(app, { ...deps.console, isBelowPath });

@@ -6,12 +6,14 @@
 import type { AuditedActor, OwnConnectionOperations } from '@erp-proxy/admin';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
+import type { Authenticator } from './authenticate.ts';
 import { readAdminBody, readInput } from './input.ts';
 import { ME_PATH, ME_ROUTES, type MeRoute } from './me-table.ts';
 import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
 
-export interface MeRoutesDeps extends AuthenticateOptions, ProblemDeps {
+export interface MeRoutesDeps extends ProblemDeps {
+  /** That of the admin routes. */
+  authenticator: Authenticator;
   connectionsOf: (person: AuditedActor) => OwnConnectionOperations;
 }
 
@@ -19,12 +21,11 @@ export function addMeRoutes(app: FastifyInstance, deps: MeRoutesDeps): void {
   void app.register(
     async (scope) => {
       addProblemHandlers(scope, { path: ME_PATH, routes: ME_ROUTES, offReason: null }, deps);
-      const authenticator = createAuthenticator(deps);
       for (const route of ME_ROUTES) {
         scope.route({
           method: route.method,
           url: route.path,
-          handler: (request, reply) => answer(route, request, reply, authenticator, deps),
+          handler: (request, reply) => answer(route, request, reply, deps),
         });
       }
     },
@@ -36,8 +37,7 @@ async function answer(
   route: MeRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  authenticator: Authenticator,
-  { connectionsOf }: MeRoutesDeps,
+  { authenticator, connectionsOf }: MeRoutesDeps,
 ): Promise<FastifyReply> {
   const person = await authenticator.identifyPerson(request, reply);
   const [instance = ''] = route.params ? Object.values(readInput(route.params, request.params)) : [];

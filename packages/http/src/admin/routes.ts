@@ -10,7 +10,7 @@ import { NOBODY } from '@erp-proxy/control/audit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { hasTag } from '../etag.ts';
-import { type AuthenticateOptions, type Authenticator, createAuthenticator } from './authenticate.ts';
+import type { AuthenticateOptions, Authenticator } from './authenticate.ts';
 import { createExecute, type Execute, type ExecuteDeps } from './execute.ts';
 import { readAdminBody, readIfMatch, readInput } from './input.ts';
 import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
@@ -18,6 +18,7 @@ import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from './table.ts
 
 /** Without `token` and `operators`, the admin API is off. */
 export interface AdminRoutesDeps extends AuthenticateOptions, ProblemDeps {
+  authenticator: Authenticator;
   adminFor: (actor: Actor) => Admin;
   /** Dependencies of the calls that administrators make. */
   execute: ExecuteDeps;
@@ -38,7 +39,7 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   const offReason = isOff ? OFF : null;
   addProblemHandlers(scope, { path: ADMIN_PATH, routes: ADMIN_ROUTES, offReason }, deps);
   if (isOff) return;
-  const authenticator = createAuthenticator(deps);
+  const { authenticator } = deps;
   const execute = createExecute(deps.execute);
   for (const route of ADMIN_ROUTES) {
     scope.route({
