@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeFailures, readTestReport } from './test-report.ts';
+import { describeFailures, listFailures, readTestReport, type TestFailure } from './test-report.ts';
 
 interface Stage {
   name: string;
@@ -47,6 +47,9 @@ const TESTS: Stage[] = [
 ];
 const DETAIL_LINES_MAX = 500;
 
+/** The failed tests of all stages: a log of CI may be cut in the middle, so they are named again at its end. */
+const failures: TestFailure[] = [];
+
 try {
   const startedMs = performance.now();
   const counts = await Promise.all(CHEAP.map(runStage));
@@ -54,6 +57,7 @@ try {
   const sum = (read: (each: Counts) => number) => counts.reduce((total, each) => total + read(each), 0);
   const failed = sum((each) => each.failed);
   const skipped = sum((each) => each.skipped);
+  if (failures.length > 0) process.stdout.write(`\nFailed tests:\n${listFailures(failures)}\n`);
   process.stdout.write(`\nAll stages took ${printSeconds(startedMs)}.\n`);
   // CI parses this line. Each stage without tests counts as one check.
   const counted = `${sum((each) => each.passed)} passed, ${failed} failed`;
@@ -78,12 +82,13 @@ async function runStage(stage: Stage): Promise<Counts> {
   for (const { file, seconds } of report?.slow ?? []) {
     process.stdout.write(`       slow: ${seconds.toFixed(1)} s ${file}\n`);
   }
+  failures.push(...(report?.failures ?? []));
   if (!passed) {
     // If no test failed, the output has the reason: a tool's findings, or an error outside any test.
-    const failures = report?.failures.length
+    const details = report?.failures.length
       ? `${cutDetails(output)}\n${describeFailures(report.failures)}`
       : `${output.trimEnd()}\n`;
-    process.stdout.write(`\n${failures}\nRepeat the stage: ${stage.command}\n\n`);
+    process.stdout.write(`\n${details}\nRepeat the stage: ${stage.command}\n\n`);
   }
   const failed = passed ? 0 : Math.max(1, report?.failed ?? 1);
   return report === null

@@ -1,6 +1,7 @@
 /**
- * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/, and the OpenAPI
- * document of the server. A tarball has JavaScript and needs neither this checkout nor a private package.
+ * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/, the OpenAPI
+ * document of the server, and the wheel of the client for Python. A tarball has JavaScript and needs neither this
+ * checkout nor a private package.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,20 +49,29 @@ const PACKS: readonly Pack[] = [
   {
     source: 'packages/client',
     // The README of the client links to these pages.
-    extra: ['approvals', 'changes', 'errors', 'idempotency', 'persons', 'values', 'webhooks'].map(
-      (name) => `docs/${name}.md`,
-    ),
+    extra: [
+      'approvals',
+      'changes',
+      'documents',
+      'errors',
+      'idempotency',
+      'jobs',
+      'persons',
+      'values',
+      'webhooks',
+    ].map((name) => `docs/${name}.md`),
     build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [], files: [] }),
   },
 ];
 
 const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
-for (const old of globSync('*.tgz', { cwd: out })) rmSync(join(out, old));
+for (const old of globSync('*.{tgz,whl}', { cwd: out })) rmSync(join(out, old));
 await writeOpenapi(join(out, 'openapi.json'));
 for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
+writeWheel();
 
 /** Returns the name of the tarball. */
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
@@ -82,6 +92,16 @@ async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Python builds the wheel. Without Python, the tarballs are still of use. */
+function writeWheel(): void {
+  const args = ['-B', join(root, 'packages/python/build_backend.py'), out];
+  const { status, stdout, stderr, error } = spawnSync('python3', args, { encoding: 'utf8' });
+  if (error !== undefined)
+    process.stderr.write('There is no python3: the wheel of the client is not written.\n');
+  else if (status !== 0) throw new Error(`build_backend.py failed: ${stderr}`);
+  else process.stdout.write(stdout);
 }
 
 /** Links to files of the repository become links to the same files of the tarball. */

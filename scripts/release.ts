@@ -84,6 +84,7 @@ function listVersions(): [place: string, version: string | undefined][] {
   const manifests = globSync('packages/*/package.json', { cwd: root }).sort();
   return [
     ...manifests.map((path): [string, string] => [path, readVersion(path)]),
+    ['packages/python/build_backend.py', readPythonVersion()],
     ['package-lock.json', readJson('package-lock.json').packages?.['packages/server']?.version],
     [`${CHART}/Chart.yaml (appVersion)`, readMember(`${CHART}/Chart.yaml`, 'appVersion')],
     ['deploy/compose.yaml', /image: erp-proxy:(\S+)/.exec(readText('deploy/compose.yaml'))?.[1]],
@@ -122,6 +123,10 @@ function readJson(path: string): Json {
 
 function readVersion(path: string): string {
   return readJson(path).version;
+}
+
+function readPythonVersion(): string | undefined {
+  return /^VERSION = "(.+)"$/m.exec(readText('packages/python/build_backend.py'))?.[1];
 }
 
 /** A member of the top level of a YAML file. */

@@ -45,9 +45,7 @@ interface VitestReport {
 const SLOW_SECONDS = 10;
 /** Maximum number of printed lines of a failure: the message and the frames of our own files. */
 const LINES_MAX = 40;
-/**
- * Maximum number of failures between the first and the last that are listed by name and first line of their message.
- */
+/** Maximum number of failures in a list of names. */
 const NAMES_MAX = 50;
 
 /** Null if there is no report: vitest ended before it could write one. */
@@ -96,15 +94,20 @@ export function describeFailures(failures: readonly TestFailure[]): string {
   const [first] = failures;
   if (first === undefined) return '';
   const between = failures.slice(1, -1);
-  const names = between
-    .slice(0, NAMES_MAX)
-    .map((each) => `  ${nameTest(each)}\n    ${firstLine(each.message)}`);
-  if (between.length > NAMES_MAX) names.push(`  and ${between.length - NAMES_MAX} more`);
   return [
     `Failed first: ${describeFailure(first)}`,
-    ...(names.length === 0 ? [] : [`Failed then:\n${names.join('\n')}\n`]),
+    ...(between.length === 0 ? [] : [`Failed then:\n${listFailures(between)}\n`]),
     ...(failures.length === 1 ? [] : [`Failed last: ${describeFailure(failures.at(-1) ?? first)}`]),
   ].join('\n');
+}
+
+/** Two lines for each failure: its name, and the first line of its message. */
+export function listFailures(failures: readonly TestFailure[]): string {
+  const names = failures
+    .slice(0, NAMES_MAX)
+    .map((each) => `  ${nameTest(each)}\n    ${firstLine(each.message)}`);
+  if (failures.length > NAMES_MAX) names.push(`  and ${failures.length - NAMES_MAX} more`);
+  return names.join('\n');
 }
 
 function describeFailure(failure: TestFailure): string {

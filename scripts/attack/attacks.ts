@@ -4,7 +4,7 @@
  */
 import type { Policy } from '@erp-proxy/contract';
 import { listCredentialFields } from '@erp-proxy/odoo/sensitive';
-import type { Answer, KeyCall, Target } from './target.ts';
+import { isDenied, type KeyCall, type Target } from './target.ts';
 
 export interface Attack {
   name: string;
@@ -104,6 +104,112 @@ const REFUSED: readonly RefusedCalls[] = [
       ['mark_all_as_read', 'mail.message', [[['author_id.email', '=like', 'a%']]]],
       ['search_paid_order_ids', 'pos.order', [1, [['create_uid.login', '=like', 'a%']], 80, 0]],
       ['get_product_info_pos', 'product.product', [[1], 1, 1, 1]],
+    ],
+  },
+  {
+    name: 'the title of a task makes tags and assigns users',
+    versions: [17, 19],
+    policy: { models: { 'project.task': ['*'] } },
+    needs: 'project.task',
+    allowed: [['create', 'project.task', [{ name: 'attack #attack' }]]],
+    refused: async ({ odoo }) => {
+      const id = await odoo('project.task', 'create', [{ name: 'attack' }]);
+      return [
+        ['create', 'project.task', [{ name: 'attack', display_name: 'attack #attack @admin' }]],
+        ['write', 'project.task', [[id], { display_name: 'attack #attack @admin' }]],
+        ['write', 'project.task', [[id], { child_ids: [[0, 0, { display_name: 'attack @admin' }]] }]],
+        ['load', 'project.task', [['name', 'display_name'], [['attack', 'attack #attack']]]],
+        ['web_save', 'project.task', [[id], { display_name: 'attack @admin' }, {}]],
+        ['copy', 'project.task', [[id], { display_name: 'attack @admin' }]],
+        [
+          'create',
+          'project.task',
+          [{ name: 'attack' }],
+          { context: { default_display_name: 'attack @admin' } },
+        ],
+      ] as const;
+    },
+  },
+  {
+    name: 'a token that the call chooses opens the page of a record',
+    policy: { models: { 'sale.order': ['*'] } },
+    needs: 'sale.order',
+    refused: async ({ odoo }) => {
+      const id = await odoo('sale.order', 'create', [{ partner_id: 1 }]);
+      return [
+        ['write', 'sale.order', [[id], { access_token: 'attack' }]],
+        ['create', 'sale.order', [{ partner_id: 1, access_token: 'attack' }]],
+        ['copy', 'sale.order', [[id], { access_token: 'attack' }]],
+        ['create', 'sale.order', [{ partner_id: 1 }], { context: { default_access_token: 'attack' } }],
+      ] as const;
+    },
+  },
+  {
+    name: 'the context of a confirmation sends mail',
+    policy: { models: { 'sale.order': ['create', 'action_confirm'] } },
+    needs: 'sale.order',
+    refused: async ({ odoo }) => {
+      const id = await odoo('sale.order', 'create', [{ partner_id: 1 }]);
+      return [['action_confirm', 'sale.order', [[id]], { context: { send_email: true } }]];
+    },
+  },
+  {
+    name: 'a user to whom a record is assigned gets mail and follows it',
+    policy: { models: LEAD },
+    needs: 'crm.lead',
+    allowed: [['create', 'crm.lead', [{ name: 'attack', user_id: false }]]],
+    refused: async ({ odoo }) => {
+      const id = await odoo('crm.lead', 'create', [{ name: 'attack' }]);
+      return [
+        ['write', 'crm.lead', [[id], { user_id: 1 }]],
+        ['create', 'crm.lead', [{ name: 'attack', user_id: 1 }]],
+        ['copy', 'crm.lead', [id, { user_id: 1 }]],
+        ['load', 'crm.lead', [['name', 'user_id/.id'], [['attack', '1']]]],
+        ['create', 'crm.lead', [{ name: 'attack' }], { context: { default_user_id: 1 } }],
+      ] as const;
+    },
+  },
+  {
+    name: 'a member of the context applies quantities, or finishes transfers that it names',
+    policy: { models: { 'stock.picking': ['button_validate'], 'stock.quant': ['*'] } },
+    needs: 'stock.quant',
+    refused: [
+      [
+        'action_set_inventory_quantity_zero',
+        'stock.quant',
+        [[1]],
+        { context: { inventory_report_mode: true } },
+      ],
+      ['button_validate', 'stock.picking', [[1]], { context: { picking_ids_not_to_backorder: [2] } }],
+    ],
+  },
+  {
+    name: 'the value of a stock shows the cost of the product',
+    versions: [16, 18],
+    policy: {
+      models: { 'product.*': ['read', 'search_read'] },
+      fields: { 'product.*': { deny: ['standard_price'] } },
+    },
+    needs: 'stock.valuation.layer',
+    allowed: [['search_read', 'product.product', [[], ['name', 'qty_available']], { limit: 1 }]],
+    refused: ['avg_cost', 'total_value', 'value_svl'].map((field) => [
+      'read',
+      'product.product',
+      [[1], [field]],
+    ]),
+  },
+  {
+    name: 'a message shows changes that the call makes up',
+    policy: { models: { 'res.partner': ['read', 'message_post'] } },
+    needs: 'mail.tracking.value',
+    allowed: [['message_post', 'res.partner', [[1]], { body: 'attack' }]],
+    refused: [
+      [
+        'message_post',
+        'res.partner',
+        [[1]],
+        { body: 'attack', tracking_value_ids: [[0, 0, { field_desc: 'attack', new_value_char: 'attack' }]] },
+      ],
     ],
   },
   {
@@ -1436,6 +1542,70 @@ const REFUSED: readonly RefusedCalls[] = [
       ['js_assign_outstanding_line', 'account.move', [[1], 1]],
     ],
   },
+  {
+    name: 'values of a record are written to a record of another model that a link names',
+    policy: {
+      models: {
+        'product.product': ['*'],
+        'account.bank.statement.line': ['*'],
+        'account.payment': ['*'],
+        'crm.team': ['*'],
+      },
+    },
+    needs: 'account.payment',
+    allowed: [['create', 'product.product', [{ name: 'attack' }]]],
+    refused: ({ version }) =>
+      Promise.resolve([
+        ['create', 'product.product', [{ product_tmpl_id: 1, list_price: 0.01 }]],
+        ['write', 'product.product', [[1], { product_tmpl_id: 2 }]],
+        ['copy', 'product.product', [1, { product_tmpl_id: 2, list_price: 0.01 }]],
+        ['create', 'product.product', [{ list_price: 0.01 }], { context: { default_product_tmpl_id: 1 } }],
+        ['create', 'account.bank.statement.line', [{ move_id: 1, narration: 'attack' }]],
+        ['create', 'crm.team', [{ name: 'attack', alias_id: 1 }]],
+        ...(version < 18
+          ? ([['create', 'account.payment', [{ move_id: 1, narration: 'attack' }]]] as const)
+          : []),
+      ]),
+  },
+  {
+    name: 'a scheduled action sends what a field of a record says',
+    policy: {
+      models: {
+        'sale.order*': ['read', 'create', 'write'],
+        'account.move*': ['read', 'create', 'write'],
+        'project.*': ['*'],
+        'product.*': ['*'],
+        'calendar.*': ['*'],
+      },
+    },
+    needs: 'sale.order',
+    allowed: [['create', 'sale.order', [{ partner_id: 3 }]]],
+    refused: ({ version }) => {
+      const values = {
+        sending_methods: ['email'],
+        send_mail: true,
+        mail_partner_ids: [3],
+        mail_attachments_widget: [{ id: 1, name: 'attack' }],
+      };
+      return Promise.resolve([
+        ...(version >= 17
+          ? ([
+              [
+                'write',
+                'account.move',
+                [[1], { [version < 18 ? 'send_and_print_values' : 'sending_data']: values }],
+              ],
+              ['create', 'account.move.send' + (version < 18 ? '' : '.wizard'), [values]],
+            ] as const)
+          : []),
+        ['write', 'sale.order', [[1], { pending_email_template_id: 1 }]],
+        ['write', 'product.product', [[1], { stock_notification_partner_ids: [[4, 3]] }]],
+        ['write', 'calendar.event', [[1], { alarm_ids: [[6, 0, [1]]] }]],
+        ['create', 'calendar.attendee', [{ event_id: 1, partner_id: 3 }]],
+        ['write', 'project.project', [[1], { rating_request_deadline: '2020-01-01 00:00:00' }]],
+      ]);
+    },
+  },
 ];
 
 export const ATTACKS: readonly Attack[] = [
@@ -1627,11 +1797,6 @@ function makeRefused({ name, versions, policy, needs, allowed = [], refused }: R
 }
 
 const make = (call: KeyCall, [action, model, params, keyword]: Call) => call(action, model, params, keyword);
-
-/** Any other error means that the call has reached Odoo. */
-export function isDenied(error: Answer['error']): boolean {
-  return error?.data.type === 'policy_denied';
-}
 
 function print([action, model, params]: Call): string {
   return `${action} of ${model} ${JSON.stringify(params).slice(0, 200)}`;

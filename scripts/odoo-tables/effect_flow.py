@@ -28,6 +28,9 @@ MAILS = {
 }  # fmt: skip
 EVALUATIONS = {"literal_eval", "safe_eval"}
 FOLLOWS = {"message_subscribe", "_message_subscribe"}
+SEARCHES = {"search", "search_count", "search_fetch", "search_read", "_search", "read_group", "_read_group"}
+# Number of parts of a condition.
+CONDITION_PARTS = 3
 SENDING = MAILS | FOLLOWS
 # Functions whose result is a dict or a list of values.
 PLAIN_CALLS = re.compile(
@@ -54,8 +57,14 @@ class EffectFacts:
     returned_keys: set[str] = field(default_factory=set)
     # All names that the function looks up.
     keys: set[str] = field(default_factory=set)
+    # Records that are searched for, with the fields that the conditions name.
+    searched: list[tuple[Value, frozenset]] = field(default_factory=list)
     # Texts that are evaluated as a domain or another expression.
     evaluated: set[tuple] = field(default_factory=set)
+    # Names of fields with such texts whose records are not known.
+    evaluated_names: set[str] = field(default_factory=set)
+    # Fields that are passed on: records, a method of them, the position of the argument, and its value.
+    passed: list[tuple[Value, str, int, Value]] = field(default_factory=list)
 
 
 def trace_effects(node: FunctionNode, parameters: list[str], constants: dict[str, object]) -> EffectFacts:
@@ -73,7 +82,10 @@ class _EffectTrace(_Trace):
         for node in self.nodes:
             self.found.keys.update(self._list_looked_up(node))
             if isinstance(node, ast.Call) and _name_of(node.func) in EVALUATIONS and node.args:
-                self.found.evaluated |= self.value(node.args[0])
+                text = node.args[0]
+                self.found.evaluated |= self.value(text)
+                if isinstance(text, ast.Attribute) and not self.value(text):
+                    self.found.evaluated_names.add(text.attr)
         self._walk(self.node.body, NOTHING)
         return self.found
 
@@ -93,7 +105,7 @@ class _EffectTrace(_Trace):
             if isinstance(statement, ast.If):
                 tested = self._keys_within(statement.test)
                 self._visit(statement.test, keys)
-                if tested and _is_negative(statement.test):
+                if tested and self._is_negative(statement.test):
                     # The body runs without the name. If the body ends the function, the rest of it needs the name.
                     self._walk(statement.body, keys)
                     self._walk(statement.orelse, tested)
@@ -165,9 +177,30 @@ class _EffectTrace(_Trace):
         if not records:
             return
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for index, argument in enumerate(node.args):
+            paths = frozenset(path for path in self.value(argument) if len(path) > 1 and isinstance(path[-1], str))
+            if paths:
+                self.found.passed.append((records, _name_of(node.func), index, paths))
+        if node.func.attr in SEARCHES:  # type: ignore[attr-defined]
+            self.found.searched.append((records, frozenset(self._list_conditions(given))))
         fields = frozenset(name for argument in given[:1] for name, _ in self._entries(argument))
-        found = self._keys_of_filter(receiver).union(*map(self._keys_in_values, given))
+        found = self._keys_of_filter(receiver) | self._keys_of_arguments(node.func.attr, given)  # type: ignore
         self._add(records, self._name_call(node), fields, keys or found)
+
+    def _keys_of_arguments(self, _method: str, given: list[ast.expr]) -> Keys:
+        """The names whose values are arguments of a call."""
+        return NOTHING.union(*map(self._keys_in_values, given))
+
+    def _list_conditions(self, nodes: list[ast.expr], depth: int = 0) -> Iterator[str]:
+        """The fields in the conditions of a domain, also of domains that variables hold."""
+        for child in (child for node in nodes for child in ast.walk(node)):
+            if isinstance(child, ast.Name) and depth < 2:
+                yield from self._list_conditions(self.bound.get(child.id, []), depth + 1)
+            parts = child.args if isinstance(child, ast.Call) and _name_of(child.func) == "Domain" else None
+            if isinstance(child, (ast.Tuple, ast.List)):
+                parts = child.elts
+            if parts and len(parts) == CONDITION_PARTS and isinstance(parts[1], ast.Constant):
+                yield from self._constants_of(parts[0])
 
     def _is_any_model(self, node: ast.expr) -> bool:
         """Whether a receiver begins with `env[...]`, where no constant names the model."""
@@ -252,6 +285,15 @@ class _EffectTrace(_Trace):
         elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.Sub)):
             yield from self._list_common([node.left, node.right])
 
+    def _is_negative(self, test: ast.expr) -> bool:
+        """Whether a condition holds without the names that it looks up."""
+        if isinstance(test, ast.UnaryOp):
+            is_disjoint = isinstance(test.operand, ast.Call) and _name_of(test.operand.func) == "isdisjoint"
+            return isinstance(test.op, ast.Not) and not is_disjoint
+        if isinstance(test, ast.Compare):
+            return isinstance(test.ops[0], ast.NotIn)
+        return isinstance(test, ast.BoolOp) and all(map(self._is_negative, test.values))
+
     def _list_common(self, sides: list[ast.expr]) -> Iterator[str]:
         if any(self._is_argument(side) for side in sides):
             for side in sides:
@@ -266,15 +308,6 @@ class _EffectTrace(_Trace):
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
             return any(map(self._is_argument, node.args))
         return any(path[0] in self.roots for path in self.value(node))
-
-
-def _is_negative(test: ast.expr) -> bool:
-    if isinstance(test, ast.UnaryOp):
-        is_disjoint = isinstance(test.operand, ast.Call) and _name_of(test.operand.func) == "isdisjoint"
-        return isinstance(test.op, ast.Not) and not is_disjoint
-    if isinstance(test, ast.Compare):
-        return isinstance(test.ops[0], ast.NotIn)
-    return isinstance(test, ast.BoolOp) and all(map(_is_negative, test.values))
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -42,6 +42,8 @@ from value_flow import NOTHING, CallStep, Value, trace_values
 
 ANY_MODEL = "any"
 NAME = "display_name"
+# Marks a field that the model has from a record of another one, by `_inherits`.
+INHERITED = "inherited"
 CREATE_TABLE = re.compile(r"\bcreate\s+table\b", re.IGNORECASE)
 # Functions that compute the names of records: up to 16, and from 17 on.
 NAME_FUNCTIONS = ("name_get", "_compute_display_name")
@@ -187,7 +189,7 @@ class Sources:
                 for each, keywords in inherited.fields.items() if inherited else ():
                     if each not in model.fields:
                         comodel = {key: keywords[key] for key in ("comodel_name",) if key in keywords}
-                        model.fields[each] = {"related": each, **comodel}
+                        model.fields[each] = {"related": each, INHERITED: True, **comodel}
                         model.types[each] = inherited.types[each]
         self.tables = {model.table: name for name, model in self.models.items() if not model.is_abstract}
         self.rows: dict[str, Places] = {}

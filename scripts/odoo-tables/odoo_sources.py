@@ -91,7 +91,7 @@ def find_checkouts(parser: argparse.ArgumentParser, given: list[str]) -> dict[st
 def read_checkout(root: Path, analyze: Analyzer = analyze_function) -> list[ModelClass]:
     """Returns the classes in the order in which Odoo loads them: the framework, then modules after dependencies."""
     classes = list(_read_core(root / "odoo", analyze))
-    for folder in _sort_modules(_find_modules(root)):
+    for folder in _sort_modules(find_modules(root)):
         classes.extend(_read_module(folder.name, _list_files(folder), analyze))
     return classes
 
@@ -121,7 +121,7 @@ def _read_core(folder: Path, analyze: Analyzer) -> Iterator[ModelClass]:
                 yield model
 
 
-def _find_modules(root: Path) -> dict[str, tuple[Path, list[str]]]:
+def find_modules(root: Path) -> dict[str, tuple[Path, list[str]]]:
     """Folders and dependencies of the modules to read, by name."""
     modules: dict[str, tuple[Path, list[str]]] = {}
     for addons in (root / "odoo" / "addons", root / "addons"):

@@ -30,7 +30,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from effect_flow import ANYTHING, ASSIGNMENT, SENDING, Effect, _EffectTrace
+from effect_flow import ANYTHING, ASSIGNMENT, SENDING, _EffectTrace
 from field_sources import Sources
 from odoo_sources import CORE_MODEL, Method, read_checkout
 from value_flow import SAME_RECORDS, SELF, WITHOUT_VALUE, FunctionNode, Value, _name_of
@@ -193,7 +193,7 @@ class MethodFinder(Finder):
                 for effect in definition.facts.effects:
                     if parameter not in effect.parameters:
                         continue
-                    for place in self._list_places(Effect(effect.records, "", frozenset(), frozenset()), model):
+                    for place in self._list_places(effect.records, model):
                         if place.model not in self.sources.models:
                             continue
                         if effect.method in TELLING | SENDING:

@@ -11,6 +11,10 @@ Each PATH is a checkout, as for read_odoo.py. A field is found if it has
   changes other records then; also what is called on the records that the field leads to
 - a place where its text is evaluated, as that of a domain: it can name fields of any model
 - a place in `_track_template`, by which Odoo sends a template when the field changes
+- a place in the conditions by which a scheduled action finds records, for which it then sends mail
+- a place in `_message_auto_subscribe_followers`: the user whom it names gets mail, and follows the record. `user_id`
+  counts if changes of it are tracked, as in Odoo
+- a place as the link of `_inherits`: values of the call, and later ones, are written to the record that it names
 
 A public method is found too, under its name with `()`, by what it changes itself. `called` of review.json says which of
 its targets need an entry.
@@ -34,27 +38,32 @@ each line is a model with rows:
 - `?field,...`: a new record has it only if one of these fields links it to the other record
 - `@14-16`: the versions, if these are not all
 
-Two further lists follow: the targets that are left out, except those that `harmless` of the review has, and the models
-that have the fields and methods of another one.
+Three further lists follow: the targets that are left out, except those that `harmless` of the review has; the models
+that have the fields and methods of another one; and the fields with JSON that a call can set, except those that `json`
+of the review has. What Odoo does with members of such a value is not traced: the fields that it obeys need a row in
+`FURTHER_ROWS` of written-models.ts.
 
 Not seen are effects that need no field, such as mail that each new record sends; fields that are compared with their
-value before; and what `create` and `write` of the other record do, except that it changes fields that have rows.
-Messages to the followers of a record do not count, nor do followers of other records.
+value before; what `create` and `write` of the other record do, except that it changes fields that have rows; paths of
+fields that Odoo follows step by step; and texts that only modules under another license evaluate. `FURTHER_ROWS` of
+written-models.ts has those that are known. Messages to the followers of a record do not count, nor do followers of
+other records.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 from effect_flow import ANYTHING, ASSIGNMENT, CALLED, FOLLOWS, MAILS, Effect, trace_effects
-from field_sources import Sources
+from field_sources import INHERITED, Sources
 from odoo_sources import CORE_MODEL, find_checkouts, read_checkout
+from scheduled_methods import read_scheduled
 
 REVIEW = Path(__file__).with_name("review.json")
 # Maximum number of calls that are followed from `create`, `write` or an inverse.
@@ -83,6 +92,15 @@ DELETED = "unlink"
 LINKS = {"Many2one", "Many2many"}
 # How a text is used that is evaluated.
 EVALUATED = "evaluated"
+SCHEDULED = "scheduled"
+# How the record changes whose fields a record has as its own.
+INHERITS = "inherits"
+# How a user is told of a record, and follows it.
+ASSIGNED = "assigned"
+SUBSCRIBES = "_message_auto_subscribe_followers"
+THREAD = "mail.thread"
+# What a field does only if the call sets it, not if another field sets it.
+ALONE = {DELETED, EVALUATED, INHERITS, SCHEDULED}
 # The end of the name under which a method is listed among the fields.
 CALL = "()"
 REFUSED_DECORATORS = {"private", "property", "lazy_property", "cached_property", "setter"}
@@ -98,7 +116,7 @@ class Hit(NamedTuple):
     field: str
     # The field that links the record to the other one; empty: no field does.
     link: str
-    # `related`, `inverse`, `create`, `write`, `unlink`, `track` or `evaluated`.
+    # `related`, `inverse`, `create`, `write`, `unlink`, `track`, `evaluated`, `scheduled`, `inherits` or `assigned`.
     how: str
 
 
@@ -126,13 +144,19 @@ class Step:
 class Finder:
     """Finds the effects of each field of a version."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, scheduled: Iterable[tuple[str, str]] = ()) -> None:
         self.sources = sources
         # Effects by model and field.
         self.hits: dict[tuple[str, str], set[Hit]] = {}
+        # Fields with texts that are evaluated of records whose model is not known.
+        self.evaluated_names: set[str] = set()
         for name, model in sources.models.items():
             if not model.is_abstract and name != CORE_MODEL:
                 self._find(name, model.fields)
+        self._find_evaluated_names()
+        names = {name.replace(".", "_"): name for name in sources.models}
+        for model_name, method in scheduled:
+            self._find_scheduled(names.get(model_name, model_name), method)
 
     def _find(self, model: str, fields: dict) -> None:
         for name, keywords in fields.items():
@@ -141,6 +165,10 @@ class Finder:
                     self._add(model, name, hit)
             if keywords.get("related") and keywords.get("readonly") is False:
                 self._add_related(model, name, keywords["related"])
+        for ancestor in self.sources.ancestors[model]:
+            for known in self.sources.models[ancestor].classes:
+                for parent, link in known.delegates.items():
+                    self._add(model, link, Hit(parent, "write", "", "", INHERITS))
         for method in ("create", "write"):
             for key, hit in self._follow(model, method, method):
                 if key is not None:
@@ -148,6 +176,7 @@ class Finder:
         for method in self.sources.methods_of(model, "_track_template"):
             for key in method.facts.returned_keys & fields.keys():
                 self._add(model, key, Hit(*MAIL, "", "", "track"))
+        self._find_assigned(model)
         self._find_deleted(model)
         for method in {name for each in self.sources.ancestors[model] for name in self.sources.models[each].methods}:
             self._find_evaluated(model, method)
@@ -155,21 +184,76 @@ class Finder:
             for _, hit in self._follow(model, method, CALL):
                 self._add(model, method + CALL, hit)
 
+    def _find_assigned(self, model: str) -> None:
+        """Finds fields whose users get mail and follow the record."""
+        fields = self.sources.models[model].fields
+        for ancestor in self.sources.ancestors[model]:
+            for definition in self.sources.models[ancestor].methods.get(SUBSCRIBES, ()):
+                for name in definition.facts.keys & fields.keys():
+                    if _is_settable(fields[name]) and (ancestor != THREAD or fields[name].get("tracking")):
+                        self._add(model, name, Hit(*FOLLOWER, "", "", ASSIGNED))
+
     def _find_evaluated(self, model: str, method: str) -> None:
-        """Finds fields whose texts a method evaluates."""
+        """Finds fields whose texts a method evaluates, or passes on to one that does."""
         for definition in self.sources.methods_of(model, method):
+            self.evaluated_names |= definition.facts.evaluated_names
             for path in definition.facts.evaluated:
-                if path[0] == "self" and isinstance(path[-1], str):
-                    for place in self._walk(Place(model, "", True), path[1:-1]):
-                        self._add_evaluated(place.model, path[-1])
-                elif path[0].startswith("@") and len(path) > 1 and isinstance(path[-1], str):
-                    for place in self._walk(Place(path[0][1:], "", False), path[1:-1]):
-                        self._add_evaluated(place.model, path[-1])
+                self._add_evaluated_path(model, path)
+            for records, called, index, paths in definition.facts.passed:
+                for place in self._list_places(records, model):
+                    if self._evaluates(place.model, called, index):
+                        for path in paths:
+                            self._add_evaluated_path(model, path)
+
+    def _evaluates(self, model: str, method: str, index: int) -> bool:
+        return any(
+            (f"={name}",) in definition.facts.evaluated
+            for definition in self.sources.methods_of(model, method)
+            for name in definition.parameters[index : index + 1]
+        )
+
+    def _add_evaluated_path(self, model: str, path: tuple) -> None:
+        if len(path) < 2 or not isinstance(path[-1], str):
+            return
+        start = Place(model, "", True) if path[0] == "self" else Place(path[0].removeprefix("@"), "", False)
+        places = list(self._walk(start, path[1:-1])) if path[0][:1] in ("s", "@") else []
+        for place in places:
+            self._add_evaluated(place.model, path[-1])
+        if not places:
+            self.evaluated_names.add(path[-1])
+
+    def _find_evaluated_names(self) -> None:
+        """Finds texts that are evaluated of records of an unknown model, if only one model has a field of the name."""
+        for name in self.evaluated_names:
+            owners = [each.name for each in self.sources.models.values() if name in each.fields and not each.is_abstract]
+            if len(owners) == 1:
+                self._add_evaluated(owners[0], name)
 
     def _add_evaluated(self, model: str, name: str) -> None:
         known = self.sources.models.get(model)
         if known and known.types.get(name) in TEXTS and _is_settable(known.fields[name]):
             self._add(model, name, Hit(*CONDITION, "", "", EVALUATED))
+            for parent in known.delegates if known.fields[name].get(INHERITED) else ():
+                self._add_evaluated(parent, name)
+
+    def _find_scheduled(self, model: str, method: str) -> None:
+        """Finds fields by which a scheduled action finds the records for which it sends something."""
+        if model not in self.sources.models:
+            return
+        hits = {hit for _, hit in self._follow(model, method, SCHEDULED) if hit[:2] == MAIL}
+        called = [method, *(effect.method for effect in self._list_effects_of(model, method))]
+        for definition in (each for name in called for each in self.sources.methods_of(model, name)):
+            for records, names in definition.facts.searched:
+                for place in self._list_places(records, model):
+                    fields = self.sources.models[place.model].fields if place.model in self.sources.models else {}
+                    for name in names & fields.keys():
+                        if _is_settable(fields[name]):
+                            self.hits.setdefault((place.model, name), set()).update(hits)
+
+    def _list_effects_of(self, model: str, method: str) -> list[Effect]:
+        """The calls that a method makes of its own records."""
+        effects = [each for known in self.sources.methods_of(model, method) for each in known.facts.effects]
+        return [each for each in effects if any(path[0] == "self" for path in each.records)]
 
     def _find_deleted(self, model: str) -> None:
         """Finds links to records that are deleted or changed with the record."""
@@ -252,7 +336,7 @@ class Finder:
                 for effect in definition.facts.effects:
                     looked_up = frozenset(self._list_keys(step.model, effect) & own) if step.is_own else frozenset()
                     keys = looked_up or step.keys
-                    for place in self._list_places(effect, step.model):
+                    for place in self._list_places(effect.records, step.model):
                         link = step.link or (place.link if step.is_own else "")
                         is_own = step.is_own and place.is_own
                         # If a field leads to the records on which a method is called, the effect depends on that field.
@@ -295,11 +379,11 @@ class Finder:
         elif effect.method == "unlink":
             yield Hit(model, "unlink", "", link, how)
 
-    def _list_places(self, effect: Effect, model: str) -> Iterator[Place]:
-        if ANYTHING in effect.records:
+    def _list_places(self, records: frozenset, model: str) -> Iterator[Place]:
+        if ANYTHING in records:
             yield Place("", "", False)
             return
-        for path in effect.records:
+        for path in records:
             root = path[0]
             if root == "self":
                 yield from self._walk(Place(model, "", True), path[1:])
@@ -342,9 +426,9 @@ class Finder:
 
     def _pass_on(self, hit: Hit, hits: dict[tuple[str, str], set[Hit]], is_own: bool) -> Iterator[Hit]:
         for further in hits.get((hit.model, hit.field), ()) if hit.field else ():
-            # Messages to followers of a module's own records do not count, nor do links and texts that a field sets.
+            # Messages to followers of a module's own records do not count, nor does what only a value of the call does.
             is_followed = hit.how in DIRECT or further[:2] not in (MAIL, FOLLOWER)
-            if is_followed and not {DELETED, EVALUATED} & {hit.how, further.how}:
+            if is_followed and not ALONE & {hit.how, further.how}:
                 yield further._replace(
                     link=further.link if is_own else hit.link,
                     how=further.how if is_own or hit.how in DIRECT else hit.how,
@@ -363,7 +447,7 @@ class Finder:
 
 
 def _is_settable(keywords: dict) -> bool:
-    is_derived = keywords.get("compute") or keywords.get("related")
+    is_derived = keywords.get("compute") or (keywords.get("related") and not keywords.get(INHERITED))
     return not is_derived or bool(keywords.get("store") or keywords.get("inverse")) or keywords.get("readonly") is False
 
 
@@ -377,12 +461,15 @@ class Review:
     called: list[dict]
     # Targets of links that need an entry.
     deleted: list[dict]
-    # Fields that need no entry: patterns of models, with fields and targets unless all count.
+    # Fields that need no entry: patterns of models, with fields and targets unless all count; `scheduled` for mail
+    # that a scheduled action sends.
     sources: list[dict]
     # Fields by which a new record gets a link, by model and link, besides those that the link is computed from.
     links: dict[tuple[str, str], list[str]]
     # Targets that must be named in a policy, but need no entry here.
     harmless: set[tuple[str, str]]
+    # Fields with JSON that names nothing on which Odoo acts.
+    json: set[str]
 
     @staticmethod
     def read(path: Path) -> Review:
@@ -394,17 +481,19 @@ class Review:
             rows["sources"],
             {(row["model"], row["link"]): row["by"] for row in rows["links"]},
             {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
+            {name for row in rows.get("json", ()) for name in row["fields"]},
         )
 
     def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
         """The target that needs an entry in a policy; None: no target does."""
         rows = self.called if name.endswith(CALL) else self.deleted if hit.how == DELETED else self.needed
-        row = next((row for row in rows if _is_needed(row, hit)), None)
+        row = {} if hit.how == INHERITS else next((row for row in rows if _is_needed(row, hit)), None)
         if row is None:
             return None
         target = tuple(row["as"].split("/")) if "as" in row else (hit.model, hit.method)
         is_left_out = any(
-            any(fnmatchcase(model, pattern) for pattern in row["models"])
+            row.get("scheduled", False) == (hit.how == SCHEDULED)
+            and any(fnmatchcase(model, pattern) for pattern in row["models"])
             and name in row.get("fields", [name])
             and "/".join(target) in row.get("targets", ["/".join(target)])
             for row in self.sources
@@ -504,6 +593,15 @@ class Table:
                     yield f"{mark} {model} {name} {other}/{method} {described}"
 
 
+def list_json(sources: Sources) -> Iterator[str]:
+    """The fields with JSON that a call can set."""
+    for name, model in sources.models.items():
+        for field_name, keywords in () if model.is_abstract else model.fields.items():
+            is_own = not keywords.get(INHERITED) and keywords.get("store") is not False
+            if model.types[field_name] == "Json" and is_own and _is_settable(keywords):
+                yield f"{name} {field_name}"
+
+
 def list_heirs(sources: Sources) -> Iterator[str]:
     """Models that have the fields and methods of another model that is no mixin."""
     for name, model in sorted(sources.models.items()):
@@ -524,15 +622,17 @@ def main() -> None:
     options = parser.parse_args()
     table = Table(Review.read(options.review))
     heirs: set[str] = set()
+    values: set[str] = set()
     for version, path in find_checkouts(parser, options.checkouts).items():
         sources = Sources(read_checkout(path, trace_effects))
-        table.add(int(version), Finder(sources))
+        table.add(int(version), Finder(sources, read_scheduled(path)))
         heirs.update(list_heirs(sources))
-    for line in table.render_rows() if options.rows else render(table, heirs):
+        values.update(list_json(sources))
+    for line in table.render_rows() if options.rows else render(table, heirs, values - table.review.json):
         print(line)
 
 
-def render(table: Table, heirs: set[str]) -> Iterator[str]:
+def render(table: Table, heirs: set[str], values: set[str]) -> Iterator[str]:
     yield "/**"
     yield f" * Fields of Odoo Community {', '.join(map(str, table.versions))} that change records of other models."
     yield " * Written by scripts/odoo-tables/written_models.py, which describes the form: change its review.json."
@@ -549,6 +649,11 @@ def render(table: Table, heirs: set[str]) -> Iterator[str]:
     yield "/** Models that have what another one has, by `_inherit` under another name or `_inherits`. */"
     yield "export const HEIRS = `"
     yield from sorted(heirs)
+    yield "`;"
+    yield ""
+    yield "/** Fields with JSON that a call can set, and on which Odoo acts. */"
+    yield "export const JSON_VALUES = `"
+    yield from sorted(values)
     yield "`;"
 
 

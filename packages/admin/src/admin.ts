@@ -26,13 +26,14 @@ import type { AdminOperations } from '@erp-proxy/contract/admin';
 import type { Approvals } from '@erp-proxy/control/approvals';
 import type { Audit } from '@erp-proxy/control/audit';
 import type { Connections } from '@erp-proxy/control/connections';
+import type { Consents } from '@erp-proxy/control/consents';
 import type { Instances } from '@erp-proxy/control/instances';
 import type { DescribeKeyRotation } from '@erp-proxy/control/key-rotation';
 import type { ExpiryNotice, Keys } from '@erp-proxy/control/keys';
 import type { OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
 import type { Statistics } from '@erp-proxy/control/statistics';
 import type { Subscriptions } from '@erp-proxy/data/subscriptions';
-import type { DeniedSubjectStore, KeyRecord } from '@erp-proxy/stores/ports';
+import type { DeniedSubjectStore, KeyRecord, OperatorStore } from '@erp-proxy/stores/ports';
 import { AdminError, describeProblem } from './admin-error.ts';
 import type { ExplainOwnCall } from './four-eyes.ts';
 import type { TokenUses } from './token-uses.ts';
@@ -74,12 +75,20 @@ export interface SandboxServer {
   apiKey: string;
 }
 
+/** What the present rules give to a person. `unknown`: the stored claims do not tell. */
+export type FindGrant = (
+  granted: string,
+) => { readonly role: Role; readonly instances: readonly string[] | null } | null | 'unknown';
+
 export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'listNames' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'find' | 'get' | 'getVersion' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   connections: Pick<Connections, 'get' | 'list' | 'remove' | 'reseal'>;
+  consents: Pick<Consents, 'get' | 'list' | 'remove'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   deniedSubjects: DeniedSubjectStore;
+  persons: Pick<OperatorStore, 'list' | 'endSessions'>;
+  findGrant: FindGrant;
   operatorTokens: Pick<OperatorTokens, 'create' | 'find' | 'list' | 'revoke'>;
   subscriptions: Subscriptions;
   /** Why a receiver at this origin cannot be reached, as far as this is known without DNS; null if it can be. */

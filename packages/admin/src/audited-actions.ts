@@ -6,7 +6,7 @@ import type { DescribeConnectionReseal } from '@erp-proxy/control/connections';
 import type { DescribeReseal } from '@erp-proxy/control/instances';
 import type { DescribeKeyRotation } from '@erp-proxy/control/key-rotation';
 import type { DescribeReseal as DescribeSecretReseal } from '@erp-proxy/data/subscriptions';
-import type { AuditBatch } from '@erp-proxy/stores/ports';
+import type { AuditBatch, ConnectionId } from '@erp-proxy/stores/ports';
 import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditAdminView['changes'];
@@ -39,14 +39,26 @@ export const SECRET = '(secret)';
 
 /** Creates audit records of key rotation. */
 export function createKeyRotationDescriber(describeAction: DescribeAction): DescribeKeyRotation {
-  return ({ kind, instance, expiresAt: { from, to } }) => {
-    const isRotated = kind === 'rotated';
-    const changes = {
-      ...compareMembers({ key_expires_at: showTimeOrNull(from) }, { key_expires_at: showTimeOrNull(to) }),
-      api_key: { from: SECRET, to: isRotated ? SECRET : null },
-    };
-    const action = isRotated ? 'instance.rotate-key' : 'instance.revoke-key';
-    return describeAction(action, `instance ${instance}`, changes, [instance]);
+  return (action) => {
+    const name = action.kind === 'rotated' ? 'instance.rotate-key' : 'instance.revoke-key';
+    return describeAction(name, `instance ${action.instance}`, listKeyChanges(action), [action.instance]);
+  };
+}
+
+/** Creates audit records of the renewal of the key of a person. */
+export function createPersonKeyDescriber(describeAction: DescribeAction) {
+  return ({ instance, person }: ConnectionId, action: KeyAction): AuditBatch => {
+    const name = action.kind === 'rotated' ? 'connection.rotate-key' : 'connection.revoke-key';
+    return describeAction(name, `connection ${instance} ${person}`, listKeyChanges(action), [instance]);
+  };
+}
+
+type KeyAction = Parameters<DescribeKeyRotation>[0];
+
+function listKeyChanges({ kind, expiresAt: { from, to } }: KeyAction): Changes {
+  return {
+    ...compareMembers({ key_expires_at: showTimeOrNull(from) }, { key_expires_at: showTimeOrNull(to) }),
+    api_key: { from: SECRET, to: kind === 'rotated' ? SECRET : null },
   };
 }
 

@@ -1,6 +1,7 @@
 /** The operations of an administrator on the connections of persons. No answer has a key. */
 
 import type { ConnectionRecord } from '@erp-proxy/control/connections';
+import type { Instance } from '@erp-proxy/control/instances';
 import { PERSON_ID } from '@erp-proxy/control/keys';
 import { z } from 'zod';
 import type { Admin, AdminDeps } from './admin.ts';
@@ -17,13 +18,13 @@ export function createConnectionAdmin(
   { connections, instances }: Pick<AdminDeps, 'connections' | 'instances'>,
   describeAction: DescribeAction,
 ): ConnectionAdmin {
-  /** The server of each instance, so that connections to its earlier one are shown as such. */
-  async function findServers(rows: readonly ConnectionRecord[]): Promise<Map<string, string | null>> {
-    const servers = new Map<string, string | null>();
+  /** The instances as they are now, so that connections to the earlier server of one are shown as such. */
+  async function findInstances(rows: readonly ConnectionRecord[]): Promise<Map<string, Instance | null>> {
+    const found = new Map<string, Instance | null>();
     for (const { instance } of rows) {
-      if (!servers.has(instance)) servers.set(instance, (await instances.find(instance))?.serverId ?? null);
+      if (!found.has(instance)) found.set(instance, await instances.find(instance));
     }
-    return servers;
+    return found;
   }
 
   return {
@@ -40,12 +41,13 @@ export function createConnectionAdmin(
           }),
         show: (row: ConnectionRecord) => row,
       });
-      const servers = await findServers(shown.items);
+      const found = await findInstances(shown.items);
       return {
         ...shown,
         items: shown.items.map((row) => ({
           person: row.person,
-          ...showConnection(row, servers.get(row.instance) ?? null),
+          ...showConnection(row, found.get(row.instance) ?? null),
+          key_failure: row.keyFailure,
         })),
       };
     },

@@ -9,6 +9,7 @@ import { listSignatures, type Signature } from '@erp-proxy/odoo/signatures';
 import { readTime, TIME_FORM } from '@erp-proxy/text';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createAdminError } from './admin-error.ts';
+import { createApplicationAdmin } from './application-admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { listAttention } from './attention.ts';
 import { createActionDescriber } from './audited-actions.ts';
@@ -16,6 +17,7 @@ import { createConnectionAdmin } from './connection-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { limitDeps } from './limit-deps.ts';
+import { createPersonAdmin } from './person-admin.ts';
 import { createPolicyAdmin } from './policy-admin.ts';
 import { createSubjectAdmin } from './subject-admin.ts';
 import { createSubscriptionAdmin } from './subscription-admin.ts';
@@ -33,6 +35,8 @@ export function createAdmin(all: AdminDeps, actor: Actor): Admin {
     ...createApprovalAdmin(deps, describeAction, actor),
     ...createSubjectAdmin(deps, describeAction),
     ...createConnectionAdmin(deps, describeAction),
+    ...createPersonAdmin(deps, describeAction),
+    ...createApplicationAdmin(deps, describeAction),
     ...createTokenAdmin(deps, describeAction, actor),
     ...createSubscriptionAdmin(deps, describeAction, actor),
     ...createPolicyAdmin(deps),

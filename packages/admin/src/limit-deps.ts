@@ -57,13 +57,24 @@ export function limitDeps(deps: AdminDeps, patterns: readonly string[], actor: A
       refusePrivate(input, null, reach);
       return await deps.examineDraft(input, onCheck);
     },
-    // Subjects and uses of `admin.token` are those of the whole proxy.
+    // Applications, subjects, persons and uses of `admin.token` are those of the whole proxy.
+    consents: {
+      get: async () => Promise.reject(refuseWhole(reach)),
+      list: async () => Promise.reject(refuseWhole(reach)),
+      remove: async () => Promise.reject(refuseWhole(reach)),
+    },
     deniedSubjects: {
       deny: async () => Promise.reject(refuseWhole(reach)),
       allow: async () => Promise.reject(refuseWhole(reach)),
       find: async () => Promise.reject(refuseWhole(reach)),
+      findAll: async () => Promise.reject(refuseWhole(reach)),
       list: async () => Promise.reject(refuseWhole(reach)),
     },
+    persons: {
+      list: async () => Promise.reject(refuseWhole(reach)),
+      endSessions: async () => Promise.reject(refuseWhole(reach)),
+    },
+    findGrant: deps.findGrant,
     issuers: deps.issuers,
     readTokenUses: null,
     startSandbox: null,

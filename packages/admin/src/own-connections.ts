@@ -2,7 +2,6 @@
  * The operations of a person on the connections that are their own. The person is the one who signed in, and no input
  * names another. Texts are for the person, and show neither keys nor settings of the proxy.
  */
-import { atMost } from '@erp-proxy/async/tasks';
 import type {
   ActorView,
   ConnectableView,
@@ -12,13 +11,19 @@ import type {
   OwnConnections,
   OwnConnectionView,
 } from '@erp-proxy/contract';
-import type { ConnectionRecord, Connections } from '@erp-proxy/control/connections';
+import type { ConnectionRecord, Connections, NewConnection } from '@erp-proxy/control/connections';
 import type { Instance, Instances } from '@erp-proxy/control/instances';
 import { isApiKeyShaped } from '@erp-proxy/odoo/json2';
-import { LRUCache } from 'lru-cache';
 import type { Examinations } from './admin.ts';
-import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
-import { type AuditedActor, compareMembers, createActionDescriber, SECRET } from './audited-actions.ts';
+import { createAdminError, createInputError } from './admin-error.ts';
+import { type Attempts, findFailed } from './attempts.ts';
+import {
+  type AuditedActor,
+  compareMembers,
+  createActionDescriber,
+  type DescribeAction,
+  SECRET,
+} from './audited-actions.ts';
 import { describeRemoval, listMembers, nameConnection } from './connection-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 import { showConnection } from './views.ts';
@@ -55,9 +60,10 @@ const LOGIN = /^[^\p{Cc}]{1,256}$/u;
 const CONNECTIONS_MAX = 500;
 
 export function createOwnConnections(
-  { connections, instances, audit, examinations, attempts, examine }: OwnConnectionDeps,
+  deps: OwnConnectionDeps,
   actor: AuditedActor & Pick<ActorView, 'id' | 'name'>,
 ): OwnConnectionOperations {
+  const { connections, instances, audit } = deps;
   const person = actor.id;
   const describeAction = createActionDescriber(audit, actor);
 
@@ -75,7 +81,7 @@ export function createOwnConnections(
 
   async function show(connection: ConnectionRecord): Promise<OwnConnectionView> {
     const instance = await instances.find(connection.instance);
-    return showConnection(connection, instance?.serverId ?? null);
+    return showConnection(connection, instance);
   }
 
   const operations: OwnConnectionOperations = {
@@ -91,38 +97,14 @@ export function createOwnConnections(
         instance: name,
         url: instance.url,
         db: instance.db,
-        connection: connection && showConnection(connection, instance.serverId),
+        connection: connection && showConnection(connection, instance),
       };
     },
 
     async connect(name, { login, api_key: apiKey }) {
       const instance = await findInstance(name);
-      checkInput(login, apiKey);
-      attempts.begin(person);
-      const examination = await examinations.run(() => examine(instance, { login, userId: null, apiKey }));
-      const { user, key } = readAccepted(examination);
-      attempts.forget(person);
-      const made = await connections.put(
-        instance,
-        {
-          person,
-          login: user.login,
-          userId: user.id,
-          apiKey,
-          keyExpiresAt: key?.expires_at == null ? null : Date.parse(key.expires_at),
-        },
-        (before, after) =>
-          describeAction(
-            before === null ? 'connection.create' : 'connection.renew',
-            nameConnection(after),
-            {
-              ...compareMembers(before === null ? {} : listMembers(before), listMembers(after)),
-              api_key: { from: before === null ? null : SECRET, to: SECRET },
-            },
-            [after.instance],
-          ),
-      );
-      if (made === null) throw createAdminError(409, 'The instance was removed meanwhile.');
+      const accepted = await acceptLogin(deps, { instance, login, apiKey, whose: person });
+      const made = await storeConnection(connections, instance, { ...accepted, person }, describeAction);
       return show(made);
     },
 
@@ -131,11 +113,9 @@ export function createOwnConnections(
       await findOwn(instance);
       const connection = await connections.find(person, instance);
       if (connection === null) return { ok: false, text: MOVED };
-      attempts.begin(person);
       const { userId, apiKey } = connection;
-      const examination = await examinations.run(() => examine(instance, { login: null, userId, apiKey }));
+      const examination = await check(deps, instance, { login: null, userId, apiKey }, person);
       const failed = findFailed(examination);
-      if (failed === null) attempts.forget(person);
       const { user } = examination;
       const accepted = `Odoo accepts the key of ${user === null ? connection.login : `${user.name} (${user.login})`}.`;
       return failed === null
@@ -152,6 +132,73 @@ export function createOwnConnections(
     },
   };
   return convertErrors(operations);
+}
+
+type CheckDeps = Pick<OwnConnectionDeps, 'examinations' | 'attempts' | 'examine'>;
+
+/** Asks Odoo about credentials, within the limits of attempts. */
+async function check(
+  { examinations, attempts, examine }: CheckDeps,
+  instance: Instance,
+  credentials: PersonCredentials,
+  whose: string,
+): Promise<Examination> {
+  const end = attempts.begin(whose, instance.url);
+  let examination: Examination | null = null;
+  try {
+    examination = await examinations.run(() => examine(instance, credentials));
+    return examination;
+  } finally {
+    end(examination);
+  }
+}
+
+/** A login and a key that Odoo has accepted. */
+export interface AcceptedLogin extends Pick<NewConnection, 'login' | 'userId' | 'apiKey' | 'keyExpiresAt'> {
+  /** Name of the user in Odoo. */
+  readonly userName: string;
+}
+
+/**
+ * Checks login and key at the server of the instance. Throws an AdminError if Odoo does not accept them. `whose`: for
+ * whom refused keys are counted.
+ */
+export async function acceptLogin(
+  deps: CheckDeps,
+  { instance, login, apiKey, whose }: { instance: Instance; login: string; apiKey: string; whose: string },
+): Promise<AcceptedLogin> {
+  checkInput(login, apiKey);
+  const examination = await check(deps, instance, { login, userId: null, apiKey }, whose);
+  const { user, key } = readAccepted(examination);
+  return {
+    login: user.login,
+    userId: user.id,
+    userName: user.name,
+    apiKey,
+    keyExpiresAt: key?.expires_at == null ? null : Date.parse(key.expires_at),
+  };
+}
+
+/** Stores the connection of a person. Throws an AdminError if the instance was removed meanwhile. */
+export async function storeConnection(
+  connections: Pick<Connections, 'put'>,
+  instance: Instance,
+  { userName: _, ...connection }: AcceptedLogin & Pick<NewConnection, 'person'>,
+  describeAction: DescribeAction,
+): Promise<ConnectionRecord> {
+  const made = await connections.put(instance, connection, (before, after) =>
+    describeAction(
+      before === null ? 'connection.create' : 'connection.renew',
+      nameConnection(after),
+      {
+        ...compareMembers(before === null ? {} : listMembers(before), listMembers(after)),
+        api_key: { from: before === null ? null : SECRET, to: SECRET },
+      },
+      [after.instance],
+    ),
+  );
+  if (made === null) throw createAdminError(409, 'The instance was removed meanwhile.');
+  return made;
 }
 
 function convertErrors(operations: OwnConnectionOperations): OwnConnectionOperations {
@@ -202,10 +249,6 @@ function readAccepted(examination: Examination) {
   return { user, key };
 }
 
-function findFailed({ checks }: Examination) {
-  return checks.find(({ state }) => state === 'failed') ?? null;
-}
-
 const MOVED =
   'The address, database or certificates of this instance were changed after you connected, so that your key is not used any more. Connect again.';
 const NOT_REACHED = 'Odoo could not be asked';
@@ -222,44 +265,5 @@ function explainFailed({ name, text }: Examination['checks'][number], key: '' | 
       return `${NOT_REACHED}: the proxy is not allowed to reach its server. Tell the operator of the proxy.`;
     default:
       return `${NOT_REACHED} (${name}: ${text}). Try again later, or tell the operator of the proxy.`;
-  }
-}
-
-const ATTEMPTS_MAX = 10;
-const ATTEMPTS_MS = 600_000;
-const PERSONS_MAX = 10_000;
-
-/**
- * Bounds the checks of keys of one person that did not succeed: each refused key costs Odoo a third of a second
- * (docs/odoo-facts.md#wrong-key-cost).
- */
-export class Attempts {
-  readonly #nowMs: () => number;
-  readonly #times = new LRUCache<string, number[]>(atMost(PERSONS_MAX));
-
-  /** `nowMs`: a monotonic clock in milliseconds. */
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** Counts a check. Throws an AdminError if there were too many. */
-  begin(person: string): void {
-    const now = this.#nowMs();
-    const recent = (this.#times.get(person) ?? []).filter((at) => now - at < ATTEMPTS_MS);
-    if (recent.length >= ATTEMPTS_MAX) {
-      const leftMs = recent[0]! + ATTEMPTS_MS - now;
-      throw new AdminError(
-        describeProblem(429, 'Too many keys that Odoo did not accept: wait before you try again.'),
-        {
-          retryAfterSeconds: Math.ceil(leftMs / 1000),
-        },
-      );
-    }
-    this.#times.set(person, [...recent, now]);
-  }
-
-  /** Odoo has accepted a key. */
-  forget(person: string): void {
-    this.#times.delete(person);
   }
 }

@@ -4,6 +4,7 @@ import {
   type InstanceView,
   type KeyState,
   type KeyView,
+  type OwnApplicationView,
   type OwnConnectionView,
   tryParse,
   type UpstreamView,
@@ -11,7 +12,8 @@ import {
 import { pickShownMembers } from '@erp-proxy/contract/admin';
 import { readActor } from '@erp-proxy/control/audit';
 import type { ConnectionRecord } from '@erp-proxy/control/connections';
-import { type InstanceRecord, toMembers } from '@erp-proxy/control/instances';
+import type { ConsentRecord } from '@erp-proxy/control/consents';
+import { type Instance, type InstanceRecord, toMembers } from '@erp-proxy/control/instances';
 import { checkKey } from '@erp-proxy/control/key-rotation';
 import { readStoredPolicy, StoredPolicyError } from '@erp-proxy/control/keys';
 import type { KeyRecord } from '@erp-proxy/stores/ports';
@@ -52,14 +54,34 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
   };
 }
 
-/** `serverId`: that of the instance now; null if there is none. */
-export function showConnection(connection: ConnectionRecord, serverId: string | null): OwnConnectionView {
+export function showApplication(consent: ConsentRecord): OwnApplicationView {
+  const { id, name, application, address, scopes, createdAt, usedAt, expiresAt } = consent;
+  return {
+    id,
+    name,
+    application,
+    address,
+    scopes: [...scopes],
+    created_at: showTime(createdAt),
+    used_at: showTime(usedAt),
+    expires_at: showTime(expiresAt),
+  };
+}
+
+/** `instance`: as it is now; null if there is none. */
+export function showConnection(
+  connection: ConnectionRecord,
+  instance: Pick<Instance, 'serverId' | 'rotateKey'> | null,
+): OwnConnectionView {
   return {
     instance: connection.instance,
-    state: connection.serverId === serverId ? 'connected' : 'moved',
+    state: connection.serverId === instance?.serverId ? 'connected' : 'moved',
     login: connection.login,
     user_id: connection.userId,
     key_expires_at: showTimeOrNull(connection.keyExpiresAt),
+    // Not promised while it fails, as on a server that makes no keys by call.
+    key_renewed:
+      connection.keyExpiresAt !== null && connection.keyFailure === null && instance?.rotateKey === true,
     created_at: showTime(connection.createdAt),
     updated_at: showTime(connection.updatedAt),
   };

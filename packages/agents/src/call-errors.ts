@@ -22,7 +22,8 @@ const NAME_SHOWN_MAX = 100;
 /** The next step, by type of error (docs/errors.md). `model` is the model of the call. */
 const NEXT_STEPS: { readonly [Type in ProxyErrorType | BusinessErrorType]?: (model: string) => string } = {
   policy_denied: () => 'Do not try again: tell the user that the operator of the proxy must allow it.',
-  access_denied: () => 'Tell the user: the key of Odoo that the proxy has stored does not work.',
+  access_denied: () =>
+    'Tell the user: the key of Odoo that the proxy has stored does not work. If they connected Odoo themselves, they enter a new key on the page where they connected.',
   access_error: () => 'The Odoo user may not do this. Tell the user, or use other records.',
   approval_required: () =>
     'A person must approve this call. Tell the user. After the approval, send the same call again with its id as `approval`.',
@@ -61,7 +62,7 @@ export function toToolError(
 ): ToolError {
   const [type, message, data] =
     error instanceof Denial
-      ? [error.type, error.message, {} as Record<string, unknown>]
+      ? [error.type, error.message, { connect_url: error.more.connectUrl } as Record<string, unknown>]
       : [error.data.type, error.message, error.data as unknown as Record<string, unknown>];
   const said = typeof data['message'] === 'string' ? data['message'] : message;
   const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
@@ -76,6 +77,7 @@ export function toToolError(
   const nothing = nearest?.length === 0 ? ` ${NOTHING_NEAR[type] ?? ''}` : '';
   return new ToolError(type, `${text}${approval}${nothing}`, {
     nearest: nearest ?? [],
+    url: typeof data['connect_url'] === 'string' ? data['connect_url'] : null,
     next:
       type === 'policy_denied' && !isNamed
         ? UNNAMED_MODEL_NEXT

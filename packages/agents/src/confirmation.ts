@@ -36,6 +36,16 @@ export function canShowQuestions(capabilities: unknown): boolean {
   return isObject(elicitation) && (elicitation['form'] !== undefined || elicitation['url'] === undefined);
 }
 
+/** True if the client can show pages to the person, by its `capabilities`. Since the revision 2025-11-25. */
+export function canShowPages(capabilities: unknown): boolean {
+  const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
+  return isObject(elicitation) && elicitation['url'] !== undefined;
+}
+
+/** What a person is told who must visit a page. */
+export const PAGE_TEXT =
+  'Connect your user of Odoo first. Come back here when the page says that you are connected.';
+
 /** True if the result of an elicitation is a yes. */
 export function readConfirmation({ action, content }: { action?: unknown; content?: unknown }): boolean {
   return action === 'accept' && isObject(content) && content[ANSWER] === true;

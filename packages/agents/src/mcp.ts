@@ -5,18 +5,19 @@
 
 import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import { SingleFlightCache } from '@erp-proxy/async/tasks';
-import type { Instances } from '@erp-proxy/control/instances';
+import type { InstanceList } from '@erp-proxy/control/instances';
 import { type CallRunner, Denial } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
 import { weighFields } from './fields.ts';
 import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';
 import { connectSdk } from './sdk.ts';
-import { type ChangesSource, Session, type SessionDeps } from './session.ts';
+import { type ChangesSource, type DocumentsSource, Session, type SessionDeps } from './session.ts';
 
 export interface McpOptions {
-  instances: Pick<Instances, 'list'>;
+  instances: InstanceList;
   changes: ChangesSource;
+  documents: DocumentsSource;
   /**
    * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
    * about.
@@ -39,8 +40,6 @@ export interface Mcp {
   serve(runner: CallRunner): Promise<Denial | null>;
 }
 
-const INSTANCES_MAX = 1000;
-const INSTANCES_KEPT_MS = 1000;
 /** Maximum bytes of cached users and fields of models, for all keys. */
 const KNOWN_BYTES_MAX = 64 * 1024 * 1024;
 /** Estimated bytes of a cached entry without its fields. */
@@ -53,6 +52,7 @@ const NOTHING = new Uint8Array();
 export function createMcp({
   instances,
   changes,
+  documents,
   secret,
   relay,
   version,
@@ -60,14 +60,10 @@ export function createMcp({
   nowMs,
   onFault,
 }: McpOptions): Mcp {
-  const stored = new SingleFlightCache<Awaited<ReturnType<SessionDeps['listInstances']>>>(1, nowMs);
   const sessions: SessionDeps = {
     changes,
-    listInstances: async () =>
-      stored.get('all', async () => ({
-        value: await instances.list({ after: null, limit: INSTANCES_MAX }),
-        ttlMs: INSTANCES_KEPT_MS,
-      })),
+    documents,
+    listInstances: () => instances.list(),
     namePolicy: createPolicyNames(),
     known: new SingleFlightCache(KNOWN_BYTES_MAX, nowMs, weigh),
     clock,
@@ -88,13 +84,14 @@ export function createMcp({
         return null;
       }
       const acceptsEvents = accepts(exchange.header('accept'), EVENTS_TYPE);
-      const isSession = questions.isSession(exchange.header(SESSION_HEADER), keyId);
+      const shows = questions.readSession(exchange.header(SESSION_HEADER), keyId);
       const request = {
         runner,
         session: new Session(runner, readMeta(message), sessions),
         acceptsEvents,
         // Not in a batch, whose questions would share one time limit.
-        canAsk: acceptsEvents && isSession && !Array.isArray(message),
+        canAsk: acceptsEvents && shows.questions && !Array.isArray(message),
+        canShowPages: shows.pages,
         isAsking: false,
       };
       const response = await sdk.answer(createRequest(runner), message, request);

@@ -6,7 +6,13 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallRunner } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
-import { canShowQuestions, QUESTION_SCHEMA, readConfirmation, type Said } from './confirmation.ts';
+import {
+  canShowPages,
+  canShowQuestions,
+  QUESTION_SCHEMA,
+  readConfirmation,
+  type Said,
+} from './confirmation.ts';
 import type { Person, ToolOutcome } from './run-tool.ts';
 
 /** Passes texts between processes. */
@@ -18,6 +24,12 @@ export interface AnswerRelay {
 /** `unable`: the client cannot show the question after all, or too many questions are waiting already. */
 type Reply = 'agreed' | 'refused' | 'unanswered' | 'unable';
 
+/** What a client can show to its person. */
+export interface Abilities {
+  readonly questions: boolean;
+  readonly pages: boolean;
+}
+
 /** A message to the client. */
 export interface AskMessage {
   jsonrpc: '2.0';
@@ -27,10 +39,12 @@ export interface AskMessage {
 }
 
 export interface Questions {
-  /** Returns a session id for the first message of a client that can show questions; null for other messages. */
+  /**
+   * Returns a session id for the first message of a client that can show questions or pages; null for other messages.
+   */
   openSession(message: unknown, keyId: string): string | null;
-  /** True if the id is that of a session with this key, whose client can show questions. */
-  isSession(id: string | undefined, keyId: string): boolean;
+  /** What the client of the session with this id and this key can show. */
+  readSession(id: string | undefined, keyId: string): Abilities;
   /** True if the message answers a question. */
   isAnswer(body: unknown): body is Record<string, unknown>;
   keepAnswer(body: Record<string, unknown>, keyId: string): Promise<void>;
@@ -52,6 +66,11 @@ const POLL_MS = 500;
 const ASKED_MAX = 3;
 const WAITING_MAX = 200;
 const WAITING_OF_KEY_MAX = 8;
+/** Abilities at the beginning of a session id. */
+const QUESTIONS = 'q';
+const PAGES = 'p';
+const NONE: Abilities = { questions: false, pages: false };
+const NONCE_LENGTH = 16;
 const ID_PREFIX = 'erp-proxy-question-';
 const ID_LENGTH_MAX = 100;
 const UNANSWERED =
@@ -67,16 +86,23 @@ export function createQuestions(secret: Uint8Array, relay: AnswerRelay, nowMs: (
     openSession(message, keyId) {
       if (!isObject(message) || message['method'] !== 'initialize' || !isObject(message['params']))
         return null;
-      if (!canShowQuestions(message['params']['capabilities'])) return null;
-      const nonce = randomBytes(12).toString('base64url');
+      const { capabilities } = message['params'];
+      const abilities = [
+        ...(canShowQuestions(capabilities) ? [QUESTIONS] : []),
+        ...(canShowPages(capabilities) ? [PAGES] : []),
+      ];
+      if (abilities.length === 0) return null;
+      const nonce = `${abilities.join('')}${randomBytes(12).toString('base64url')}`;
       return `${nonce}.${sign(nonce, keyId).toString('base64url')}`;
     },
-    isSession(id, keyId) {
+    readSession(id, keyId) {
       const [nonce, signature] = id?.split('.') ?? [];
-      if (nonce === undefined || signature === undefined) return false;
+      if (nonce === undefined || signature === undefined) return NONE;
       const given = Buffer.from(signature, 'base64url');
       const right = sign(nonce, keyId);
-      return given.length === right.length && timingSafeEqual(given, right);
+      if (given.length !== right.length || !timingSafeEqual(given, right)) return NONE;
+      const abilities = nonce.slice(0, -NONCE_LENGTH);
+      return { questions: abilities.includes(QUESTIONS), pages: abilities.includes(PAGES) };
     },
     isAnswer(body): body is Record<string, unknown> {
       if (!isObject(body) || 'method' in body) return false;

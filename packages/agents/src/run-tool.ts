@@ -14,20 +14,22 @@ import { readArguments } from './read-arguments.ts';
 import { type Session, UnconfirmedCall } from './session.ts';
 import {
   type Answer,
+  type AnswerPart,
+  AnswerWithPart,
   type Arguments,
   type FinalCall,
-  type Picture,
-  PictureAnswer,
   type Tool,
 } from './tool.ts';
 import { printError, ToolError } from './tool-error.ts';
 
-/** `picture`: shown to the model beside the answer. `text`: read by the model. */
+/** `part`: stands beside the answer. `text`: read by the model. */
 export type ToolOutcome =
-  | { kind: 'answer'; answer: Answer; picture: Picture | undefined }
+  | { kind: 'answer'; answer: Answer; part: AnswerPart | undefined }
   | { kind: 'error'; text: string }
   /** A person must agree before the tool runs. */
-  | ({ kind: 'question' } & Question);
+  | ({ kind: 'question' } & Question)
+  /** A person must visit a page first. `text`: the same for a client that cannot show the page. */
+  | { kind: 'page'; url: string; text: string };
 
 /** The person in front of the client. */
 export interface Person {
@@ -66,16 +68,19 @@ export async function runTool(
     }
     try {
       const ran = await tool.run(args, session);
-      const [given, picture] = ran instanceof PictureAnswer ? [ran.answer, ran.picture] : [ran];
+      const [given, part] = ran instanceof AnswerWithPart ? [ran.answer, ran.part] : [ran];
       const { nullField } = session;
       const answer = nullField === null ? given : { ...given, no_number: explainNull(nullField) };
-      return { kind: 'answer', answer, picture };
+      return { kind: 'answer', answer, part };
     } catch (error) {
       if (person === null || !(error instanceof UnconfirmedCall)) throw error;
       return { kind: 'question', ...(await ask()) };
     }
   } catch (error) {
-    if (error instanceof ToolError) return { kind: 'error', text: printError(error) };
+    if (error instanceof ToolError) {
+      const text = printError(error);
+      return error.url === null ? { kind: 'error', text } : { kind: 'page', url: error.url, text };
+    }
     session.reportFault(error);
     const message = `The proxy failed; its operator finds the cause by ${session.requestId}.`;
     return { kind: 'error', text: printError(new ToolError('internal', message)) };

@@ -2,6 +2,7 @@
  * Connects the tools to the official SDK, which speaks the protocol: revision 2026-07-28, and the revisions of 2025
  * without sessions. Each request gets a server of its own, made for its key.
  */
+import { randomUUID } from 'node:crypto';
 import { cutText } from '@erp-proxy/contract';
 import type { CallRunner } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
@@ -19,16 +20,26 @@ import {
   preloadSchemas,
   Server,
   type ServerContext,
+  UrlElicitationRequiredError,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { ANSWER, canShowQuestions, QUESTION_SCHEMA, readConfirmation } from './confirmation.ts';
+import {
+  ANSWER,
+  canShowPages,
+  canShowQuestions,
+  PAGE_TEXT,
+  QUESTION_SCHEMA,
+  readConfirmation,
+} from './confirmation.ts';
+import { DOCUMENT_TEMPLATE, readDocumentResource } from './document-resource.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { Questions } from './questions.ts';
 import { type Person, runTool, type ToolOutcome } from './run-tool.ts';
 import type { Session } from './session.ts';
 import type { Tool } from './tool.ts';
 import { ALL_TOOLS } from './tools/all-tools.ts';
+import { getDocument } from './tools/get-document.ts';
 
 export interface SdkOptions {
   /**
@@ -49,6 +60,8 @@ export interface McpRequest {
   acceptsEvents: boolean;
   /** True if a client of 2025 can show questions. */
   canAsk: boolean;
+  /** True if a client of 2025 can show pages. */
+  canShowPages: boolean;
   /** Set to true before a question is sent in the open answer. */
   isAsking: boolean;
 }
@@ -63,6 +76,8 @@ type Run = (person: Person | null) => Promise<ToolOutcome>;
 /** How long clients may cache these answers, which depend only on the program and on the policy of the key. */
 const LIST_HINT = { ttlMs: 60_000, cacheScope: 'private' as const };
 const CONFIRMED_SECONDS = 600;
+/** Name of the request to show a page. */
+const PAGE = 'page';
 
 export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
   // Built now, because the first messages would build them and keep other callers waiting.
@@ -91,10 +106,12 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
   function createServer(request: McpRequest, isModern: boolean): Server {
     const { session } = request;
     const tools = ALL_TOOLS.filter((tool) => tool.isOffered(session.policy));
+    // Links to documents are the only resources.
+    const isReading = tools.includes(getDocument);
     const server = new Server(
       { name: 'erp-proxy', title: 'Odoo', version },
       {
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, ...(isReading ? { resources: {} } : {}) },
         instructions: INSTRUCTIONS,
         requestState: { verify: seals.verify },
         cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
@@ -104,6 +121,15 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
       const hasInstances = (await session.listInstances()).length > 1;
       return { tools: listTools(tools, hasInstances) };
     });
+    if (isReading) {
+      server.setRequestHandler('resources/list', async () => ({ resources: [] }));
+      server.setRequestHandler('resources/templates/list', async () => ({
+        resourceTemplates: [DOCUMENT_TEMPLATE],
+      }));
+      server.setRequestHandler('resources/read', async ({ params }) => ({
+        contents: [await readDocumentResource(params.uri, session)],
+      }));
+    }
     server.setRequestHandler('tools/call', ({ params }, context) => {
       const tool = findTool(params.name, tools);
       const run: Run = (person) => runTool(tool, params.arguments, session, person);
@@ -121,6 +147,12 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
     const said = isSaid ? { about, isYes: readConfirmation(answer) } : null;
     const capabilities = (envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
     const outcome = await run(canShowQuestions(capabilities) ? { said } : null);
+    // A client that has shown the page is not sent there again by the same call.
+    const isShown = inputResponse(inputResponses, PAGE).kind !== 'missing';
+    if (outcome.kind === 'page' && canShowPages(capabilities) && !isShown) {
+      const elicitation = inputRequired.elicitUrl({ message: PAGE_TEXT, url: outcome.url });
+      return inputRequired({ inputRequests: { [PAGE]: elicitation } });
+    }
     if (outcome.kind !== 'question') return printOutcome(outcome);
     const { text: message, about: asked } = outcome;
     return inputRequired({
@@ -136,20 +168,24 @@ export function connectSdk({ secret, version, questions }: SdkOptions): Sdk {
     { mcpReq }: ServerContext,
     server: Server,
   ): Promise<CallToolResult> {
-    if (!request.canAsk) return printOutcome(await run(null));
-    const outcome = await questions.run(run, request.runner, async (question) => {
-      request.isAsking = true;
-      await server.transport?.send(question, { relatedRequestId: mcpReq.id });
-    });
-    return printOutcome(outcome);
+    const outcome = request.canAsk
+      ? await questions.run(run, request.runner, async (question) => {
+          request.isAsking = true;
+          await server.transport?.send(question, { relatedRequestId: mcpReq.id });
+        })
+      : await run(null);
+    if (outcome.kind !== 'page' || !request.canShowPages) return printOutcome(outcome);
+    throw new UrlElicitationRequiredError([
+      { mode: 'url', elicitationId: randomUUID(), url: outcome.url, message: PAGE_TEXT },
+    ]);
   }
 }
 
 function printOutcome(outcome: ToolOutcome): CallToolResult {
   if (outcome.kind !== 'answer') return { content: [{ type: 'text', text: outcome.text }], isError: true };
-  const { answer, picture } = outcome;
+  const { answer, part } = outcome;
   const text = { type: 'text' as const, text: JSON.stringify(answer) };
-  const content = picture === undefined ? [text] : [text, { type: 'image' as const, ...picture }];
+  const content = part === undefined ? [text] : [text, part];
   return { content, structuredContent: answer };
 }
 

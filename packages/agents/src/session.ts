@@ -30,6 +30,7 @@ import { ToolError } from './tool-error.ts';
 /** Dependencies that the sessions of all requests share. */
 export interface SessionDeps {
   changes: ChangesSource;
+  documents: DocumentsSource;
   /** All stored instances, by name. */
   listInstances(): Promise<readonly InstanceRecord[]>;
   /** A text that identifies a policy. */
@@ -67,9 +68,9 @@ export interface ChangesQuery {
   limit: number;
 }
 
-/** `record` is null for `left`. */
+/** `record` is null unless it is an `upsert`. There is no `gone`, because tools do not ask for it. */
 interface ReadChange<Content> {
-  change: 'upsert' | 'left';
+  change: 'upsert' | 'left' | 'gone';
   id: number;
   at: string | null;
   record: Content | null;
@@ -90,6 +91,28 @@ export interface ChangesSource {
     bytes: Uint8Array,
     runner: CallRunner,
   ): Promise<ReadChanges<Uint8Array> | { denial: Denial } | { error: Uint8Array }>;
+}
+
+/** The document of a record, as a file. */
+export interface FoundDocument {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+export interface DocumentQuery {
+  model: string;
+  record: number;
+  report?: string | undefined;
+  lang?: string | undefined;
+}
+
+/** Finds documents. Implemented in packages/data/src/documents/. */
+export interface DocumentsSource {
+  /** `bytes`: the body of a request for a document (docs/documents.md). `error`: an error answer as a whole. */
+  read(
+    bytes: Uint8Array,
+    runner: CallRunner,
+  ): Promise<FoundDocument | { denial: Denial } | { error: Uint8Array }>;
 }
 
 export interface UserContext {
@@ -274,28 +297,49 @@ export class Session {
       ...(lang === undefined ? {} : { context: { lang } }),
       erp_instance: { name: instance.name },
     };
-    const runner: CallRunner = {
-      ...this.#runner,
-      run: (call, writer, options) =>
-        this.#runner.run(call, writer, {
-          ...options,
-          data: 'changes',
-          traceparent: this.#traceparent,
-        }),
-    };
-    const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), runner);
+    const read = await this.#deps.changes.read(Buffer.from(JSON.stringify(body)), this.#runFor('changes'));
     if ('denial' in read) throw this.#explain(read.denial, query.model);
-    if ('error' in read) {
-      const answer = readAnswer(read.error);
-      if (answer === null || answer === 'forged' || answer.error === undefined) throw BROKEN_OFF;
-      throw this.#explain(answer.error, query.model);
-    }
+    if ('error' in read) throw this.#explainError(read.error, query.model);
     const changes = read.changes.map(({ record, ...change }) => ({
       ...change,
       record: record === null ? null : parse(record),
     }));
     this.nullField ??= read.nullField;
     return { ...read, changes };
+  }
+
+  /** Reads the document of a record. Throws a {@link ToolError} for any error. */
+  async readDocument(instance: InstanceRecord, query: DocumentQuery): Promise<FoundDocument> {
+    const { model, record, report, lang = this.#lang } = query;
+    const body = {
+      id: CALL_ID,
+      model_id: model,
+      record,
+      ...(report === undefined ? {} : { report }),
+      ...(lang === undefined ? {} : { lang }),
+      erp_instance: { name: instance.name },
+    };
+    const bytes = Buffer.from(JSON.stringify(body));
+    const read = await this.#deps.documents.read(bytes, this.#runFor('documents'));
+    if ('denial' in read) throw this.#explain(read.denial, model);
+    if ('error' in read) throw this.#explainError(read.error, model);
+    return read;
+  }
+
+  /** Runs calls of a route for data. */
+  #runFor(data: DataRoute): CallRunner {
+    return {
+      ...this.#runner,
+      run: (call, writer, options) =>
+        this.#runner.run(call, writer, { ...options, data, traceparent: this.#traceparent }),
+    };
+  }
+
+  /** `bytes`: an error answer as a whole. */
+  #explainError(bytes: Uint8Array, model: string): ToolError {
+    const answer = readAnswer(bytes);
+    if (answer === null || answer === 'forged' || answer.error === undefined) return BROKEN_OFF;
+    return this.#explain(answer.error, model);
   }
 
   /** The idempotency key of the header or of `_meta`; null if there is none. */

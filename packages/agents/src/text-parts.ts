@@ -31,6 +31,16 @@ export function readTextPart(source: string, offset: number, lengthMax: number, 
   }
 }
 
+/** The largest part of a text from `offset` on whose JSON has at most `bytesMax` bytes. */
+export function fitTextPart(text: string, offset: number, bytesMax: number): TextPart {
+  for (let lengthMax = bytesMax; ; ) {
+    const part = readTextPart(text, offset, lengthMax);
+    const bytes = Buffer.byteLength(JSON.stringify(part.text));
+    if (bytes <= bytesMax) return part;
+    lengthMax = Math.floor((part.text.length * bytesMax) / bytes);
+  }
+}
+
 /** Finds a place at or before `end` that splits neither a tag, nor an entity, nor a character. */
 function findCut(source: string, start: number, end: number, isHtml: boolean): number {
   if (end >= source.length) return source.length;

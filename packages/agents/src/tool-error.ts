@@ -8,16 +8,23 @@ export class ToolError extends Error {
   readonly nearest: readonly string[];
   /** What the model should do next. */
   readonly next: string;
+  /** Page that the person must visit first; null: there is none. */
+  readonly url: string | null;
 
   constructor(
     type: string,
     message: string,
-    { nearest = [], next = '' }: { nearest?: readonly string[]; next?: string } = {},
+    {
+      nearest = [],
+      next = '',
+      url = null,
+    }: { nearest?: readonly string[]; next?: string; url?: string | null } = {},
   ) {
     super(message);
     this.type = type;
     this.nearest = nearest;
     this.next = next;
+    this.url = url;
   }
 }
 

@@ -21,24 +21,29 @@ export interface Tool {
   findFinalCall(args: Arguments): FinalCall | null;
   /** Writes the question to a person before a call that cannot be undone. */
   ask(args: Arguments, session: Session): Promise<string>;
-  run(args: Arguments, session: Session): Promise<Answer | PictureAnswer>;
+  run(args: Arguments, session: Session): Promise<Answer | AnswerWithPart>;
 }
 
-/** A picture for a model that can see pictures. */
-export interface Picture {
-  /** The bytes in base64. */
-  readonly data: string;
-  readonly mimeType: string;
-}
+/** What stands beside the structured content of an answer, in the form of the protocol. */
+export type AnswerPart =
+  /** A picture for a model that can see pictures. `data`: the bytes in base64. */
+  | { readonly type: 'image'; readonly data: string; readonly mimeType: string }
+  /** A file that the client can read with this request's rights. */
+  | {
+      readonly type: 'resource_link';
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType: string;
+      readonly size: number;
+    };
 
-/** An answer that has a picture beside its structured content. */
-export class PictureAnswer {
+export class AnswerWithPart {
   readonly answer: Answer;
-  readonly picture: Picture;
+  readonly part: AnswerPart;
 
-  constructor(answer: Answer, picture: Picture) {
+  constructor(answer: Answer, part: AnswerPart) {
     this.answer = answer;
-    this.picture = picture;
+    this.part = part;
   }
 }
 
@@ -64,7 +69,7 @@ export function defineTool<Input extends z.ZodObject>(
       find(args: z.output<Input>): FinalCall | null;
       ask(args: z.output<Input>, session: Session): Promise<string>;
     };
-    run(args: z.output<Input>, session: Session): Promise<Answer | PictureAnswer>;
+    run(args: z.output<Input>, session: Session): Promise<Answer | AnswerWithPart>;
   },
 ): Tool {
   const { final = NEVER_FINAL, ...others } = tool;

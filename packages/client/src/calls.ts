@@ -18,6 +18,7 @@ export interface Calls {
 /** `call` is the body of the request, without context and instance. */
 export interface Files {
   download(call: FileCall, options?: CallOptions): Promise<Response>;
+  document(call: DocumentCall, options?: CallOptions): Promise<Response>;
   upload(
     call: FileCall & { values?: object },
     file: PostRequest['body'],
@@ -29,6 +30,14 @@ interface FileCall {
   model_id: string;
   field: string;
   record?: number | undefined;
+}
+
+interface DocumentCall {
+  model_id: string;
+  record?: number | undefined;
+  records?: readonly number[] | undefined;
+  report?: string | undefined;
+  lang?: string | undefined;
 }
 
 export interface Exports {

@@ -16,6 +16,14 @@ export type Change<Row> =
       id: number;
       at: string | null;
       record: null;
+    }
+  | {
+      /** Only with `deleted`: no record with an id from `id` to `to` matches. You may never have had these records. */
+      change: 'gone';
+      id: number;
+      to: number;
+      at: null;
+      record: null;
     };
 
 export interface ChangesPage<Row> {
@@ -30,6 +38,8 @@ interface ChangesQuery {
   fields: readonly string[];
   since: string | null;
   limit?: number | undefined;
+  /** True: the changes also name records that were deleted. */
+  deleted?: boolean | undefined;
 }
 
 /** `call` is the body of the request, without context and instance. */

@@ -5,12 +5,13 @@ import { download } from './download.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError, refuse } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
+import { type Job, type JobStatus, openJob, type ResultKind } from './jobs.ts';
 import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
 import type { CallOptions, ClientOptions, Context, ExecuteCall, ValueForm } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { explainForm, type SendSettings, type Sent, send } from './send.ts';
-import { type OpenLines, sendExport } from './send-export.ts';
+import { type ExportAsk, type OpenLines, sendExport } from './send-export.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   /** Returns the methods of a model. */
@@ -25,7 +26,18 @@ export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
    * one transaction.
    */
   batch: Batch;
+  /** Sends one call that runs as a job, for which nobody waits. */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+  startJob<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Job<Result>>;
+  /** Starts an export as a job. Its result is a `Response` whose body is the export. */
+  startExport(call: ExportCall, options?: CallOptions): Promise<Job<Response>>;
+  /** Finds a job by its id again. `response`: that of an export. Default: that of a call. */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+  job(id: string, kind?: ResultKind): Job<any>;
 }
+
+/** The body of an export, without its instance. */
+type ExportCall = Omit<ExportAsk, 'domain'> & Partial<Pick<ExportAsk, 'domain'>>;
 
 /** Maximum calls of one request: the proxy refuses larger batches. */
 const BATCH_CALLS_MAX = 100;
@@ -119,7 +131,13 @@ function openClient<Models, Form extends ValueForm>(
   const open: OpenLines = (call, options, attempt) =>
     sendExport(settings, place(call, options), options, attempt);
   const files: Files = {
-    download: (call, options = {}) => download(settings, call.model_id, place(call, options), options),
+    download: (call, options = {}) =>
+      download(settings, { route: 'download', model: call.model_id, call: place(call, options) }, options),
+    document(call, options = {}) {
+      const { lang } = context;
+      const placed = { ...(typeof lang === 'string' ? { lang } : {}), ...call, erp_instance: instance };
+      return download(settings, { route: 'document', model: call.model_id, call: placed }, options);
+    },
     async upload(call, file, options = {}) {
       const url = settings.url.replace(/execute$/, 'upload');
       const shown = [{ ...call, action: 'upload' }];
@@ -127,12 +145,29 @@ function openClient<Models, Form extends ValueForm>(
       return (answer as { result: number }).result;
     },
   };
+  /** Sends a request that becomes a job. */
+  const start = async <Result>(
+    route: string,
+    shown: ExecuteCall,
+    body: object,
+    options: CallOptions,
+    kind: ResultKind,
+  ): Promise<Job<Result>> => {
+    const url = settings.url.replace(/execute$/, route);
+    const { answer } = await send({ ...settings, url, isDeferred: true }, [shown], body, options);
+    return openJob(settings, (answer as JobStatus).id, kind);
+  };
   const exports = { open, retries: settings.retries, budget: settings.budget };
   return {
     model: (name) => createModel(name, { execute, batch, askChanges, exports, files }) as never,
     withContext: (added) => openClient(settings, instance, { ...context, ...added }),
     execute: async (call, options) => (await execute(call, options)).result as never,
     batch,
+    startJob: (call, options = {}) =>
+      start('execute', call, complete(call, options.context), options, 'result'),
+    startExport: (call, options = {}) =>
+      start('export', { ...call, action: 'export' }, place(call, options), options, 'response'),
+    job: (id, kind = 'result') => openJob(settings, id, kind),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Downloads a file, with retries until its first byte. */
+/** Downloads a file or a document, with retries until its first byte. */
 import type { ErpProxyError } from './errors.ts';
 import { limitTime, readTimeout, TIME_OVER, wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
@@ -6,22 +6,27 @@ import { explainFailure, readRefusal } from './post.ts';
 import { chooseDelayMs } from './retry-budget.ts';
 import { addHeaders, type SendSettings, tell } from './send.ts';
 
-/** `call` is the body of the request. */
+/** The route, and the body of the request. */
+interface FileRequest {
+  route: 'download' | 'document';
+  model: string;
+  call: object;
+}
+
 export async function download(
   settings: SendSettings,
-  model: string,
-  call: object,
+  { route, model, call }: FileRequest,
   options: CallOptions,
 ): Promise<Response> {
   const { hooks, budget, retries } = settings;
   const { signal } = options;
   const timeout = readTimeout(options, settings);
-  const url = settings.url.replace(/execute$/, 'download');
+  const url = settings.url.replace(/execute$/, route);
   const body = JSON.stringify(call);
   budget.countCall();
   for (let attempt = 1; ; attempt++) {
     const requestId = crypto.randomUUID();
-    const info = { calls: [{ model, action: 'download' }], attempt, requestId };
+    const info = { calls: [{ model, action: route }], attempt, requestId };
     const sent = { url, requestId, isReadOnly: true, idempotencyKey: undefined };
     const headers: Record<string, string> = {};
     tell(() => hooks.onRequest?.({ ...info, headers }));

@@ -9,6 +9,8 @@ type ClientErrorType =
   | 'connection_failed'
   /** `timeout` has passed. */
   | 'client_timeout'
+  /** The job was cancelled. */
+  | 'job_cancelled'
   /** The answer is not from the proxy, e.g. a page of a server in front of it. */
   | 'invalid_answer'
   /** The client was called wrongly; nothing was sent. */

@@ -10,7 +10,7 @@ export const TIME_OVER: unique symbol = Symbol('time over');
 /** Reads the option `timeout` of a call, or else of its client: milliseconds above 0. */
 export function readTimeout(
   call: { timeout?: number | undefined },
-  client: { timeout: number | undefined },
+  client: { timeout?: number | undefined },
 ): number | undefined {
   const { timeout = client.timeout } = call;
   // A text, which JavaScript allows, would be appended to a time instead of added.

@@ -176,6 +176,15 @@ export interface Model<Models, Name extends keyof Models, Form extends ValueForm
     field: BinaryField<Models, Name> & string,
     options?: Omit<CallOptions, 'idempotencyKey' | 'approval'>,
   ): Promise<Response>;
+  /**
+   * Returns the report of a record as PDF, or those of several records as one ZIP archive. Default of `report`: the
+   * usual one of the model.
+   */
+  document(
+    ids: Ids,
+    query?: { report?: string; lang?: string },
+    options?: Omit<CallOptions, 'idempotencyKey' | 'approval' | 'context'>,
+  ): Promise<Response>;
   /** Writes a file into a binary field of the record `id`, or of a new one with `values`. Returns the id. */
   upload(
     field: BinaryField<Models, Name> & string,
@@ -264,6 +273,15 @@ export function createModel(model: string, { execute, batch, askChanges, exports
       readChanges(model, askChanges, domain, query, options),
     download: (record: number, field: string, options?: CallOptions) =>
       files.download({ model_id: model, record, field }, options),
+    document: (
+      ids: number | readonly number[],
+      query: { report?: string; lang?: string } = {},
+      options?: CallOptions,
+    ) =>
+      files.document(
+        { model_id: model, ...(typeof ids === 'number' ? { record: ids } : { records: ids }), ...query },
+        options,
+      ),
     upload: (
       field: string,
       file: Blob | ArrayBuffer | Uint8Array<ArrayBuffer>,

@@ -4,6 +4,8 @@ import { ErpProxyError, readError } from './errors.ts';
 export interface PostRequest {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
   url: string;
+  /** Default: POST. */
+  method?: 'GET' | 'DELETE' | undefined;
   headers: Record<string, string>;
   body: NonNullable<RequestInit['body']>;
   signal: AbortSignal;
@@ -26,12 +28,13 @@ const PASSING_STATUSES = [429, 502, 503, 504];
 
 /** Throws the reason of an abort. Returns any other failure. */
 export async function post(request: PostRequest): Promise<Posted> {
-  const { fetch, url, headers, body, signal } = request;
+  const { fetch, url, method, headers, body, signal } = request;
   let response: Response;
   let text: string;
   try {
     // Redirects are not followed: they could send the client key to another server.
-    response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    const sent = method === undefined ? { method: 'POST', body } : { method };
+    response = await fetch(url, { ...sent, headers, signal, redirect: 'manual' });
     text = await response.text();
   } catch (cause) {
     signal.throwIfAborted();
@@ -39,7 +42,9 @@ export async function post(request: PostRequest): Promise<Posted> {
   }
   const { status } = response;
   const answer = parse(text);
-  if (isAnswer(answer) && (Array.isArray(answer) || !('error' in answer)))
+  // Only a batch is sent as a list, and answered by one.
+  const isBatch = (body as string)[0] === '[';
+  if (isBatch ? Array.isArray(answer) : isJob(answer) || (isAnswer(answer) && !('error' in answer)))
     return { status, headers: response.headers, answer, error: null };
   return { status, headers: response.headers, answer: null, error: readRefusal(response, text, request) };
 }
@@ -86,7 +91,12 @@ export function readRefusal({ status, headers }: Response, text: string, sent: S
 
 function isAnswer(answer: unknown): answer is object {
   if (typeof answer !== 'object' || answer === null) return false;
-  return Array.isArray(answer) || ('jsonrpc' in answer && ('result' in answer || 'error' in answer));
+  return 'jsonrpc' in answer && ('result' in answer || 'error' in answer);
+}
+
+/** A job that has failed has an `error`, too. */
+function isJob(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'state' in answer;
 }
 
 function parse(text: string): unknown {

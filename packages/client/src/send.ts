@@ -9,6 +9,9 @@ import { chooseDelayMs, type RetryBudget } from './retry-budget.ts';
 export interface SendSettings {
   /** Address of the execute route. */
   url: string;
+  method?: PostRequest['method'];
+  /** True if the proxy shall answer with a job. */
+  isDeferred?: boolean;
   key: string;
   timeout: number | undefined;
   /** True if values are exchanged in normalized form. */
@@ -145,14 +148,15 @@ function findError(
 /** Adds the headers that every request has. `timeout`: milliseconds that are left for the proxy and this side. */
 export function addHeaders(
   headers: Record<string, string>,
-  { key, isNormalized }: Pick<SendSettings, 'key' | 'isNormalized'>,
+  { key, isNormalized, isDeferred }: Pick<SendSettings, 'key' | 'isNormalized' | 'isDeferred'>,
   requestId: string,
   timeout: number | undefined,
 ): void {
   headers['content-type'] = 'application/json';
   headers['x-proxy-api'] = key;
   headers['x-request-id'] = requestId;
-  if (isNormalized) headers['prefer'] = 'values=normalized';
+  const prefer = [isNormalized && 'values=normalized', isDeferred && 'respond-async'].filter(Boolean);
+  if (prefer.length > 0) headers['prefer'] = prefer.join(', ');
   if (timeout !== undefined)
     headers['x-request-timeout'] = `${Math.max(1, Math.floor((timeout - RETURN_MS) / 1000))}`;
 }

@@ -279,8 +279,8 @@ test('without models, every model and field exists', () => {
   expectTypeOf(check).returns.resolves.toBeVoid();
 });
 
-test('the types of errors are those of the contract, and four of the client', () => {
-  type Own = 'connection_failed' | 'client_timeout' | 'invalid_answer' | 'usage';
+test('the types of errors are those of the contract, and five of the client', () => {
+  type Own = 'connection_failed' | 'client_timeout' | 'invalid_answer' | 'job_cancelled' | 'usage';
   expectTypeOf<ErrorType>().toEqualTypeOf<Own | ProxyErrorType | BusinessErrorType>();
 });
 

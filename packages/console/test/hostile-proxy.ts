@@ -7,6 +7,7 @@ import { findVersion, makeAdminAction, makeCall } from '@erp-proxy/control/testi
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { startProxy } from '../../server/test/harness.ts';
 import { AUDIENCE, describeIssuer, startIssuer } from '../../server/test/tokens/issuer.ts';
+import { addConsent } from './add-consent.ts';
 import { ADMIN_TOKEN, askAdmin, MASTER_KEY, type SeededProxy } from './seed-proxy.ts';
 
 const MARKUP = '<script>alert(1)</script><img src=x onerror=alert(2)>';
@@ -15,6 +16,7 @@ const ONE_WORD = 'x'.repeat(60);
 const REVERSED = '\u202Egnp.exe\u202C \u05DE\u05E4\u05EA\u05D7 \u05E9\u05DC \u05D4\u05D7\u05E0\u05D5\u05EA';
 /** The longest name that the proxy accepts. */
 const LONG_NAME = `name-${'n'.repeat(59)}`;
+const LONG_PERSONS_NAME = `persons-${'p'.repeat(56)}`;
 const LONG_KEY_NAME = `${MARKUP} ${'K'.repeat(199 - MARKUP.length)}`;
 const LONG_MODEL = `x_${'m'.repeat(100)}.${'n'.repeat(90)}`;
 const LONG_URL = `http://127.0.0.1:9/${'path/'.repeat(60)}`;
@@ -70,6 +72,28 @@ export async function startHostileProxy(): Promise<HostileProxy> {
   });
   await ask('POST', `/keys/${key.id}/rotate`, { overlap_seconds: 86_400 });
   await ask('POST', '/denied-subjects', { id: `corp/${'s'.repeat(200)}` });
+  const persons = { ...server, url: LONG_URL, name: LONG_PERSONS_NAME, identity: 'person' };
+  await ask('POST', '/instances', { ...persons, user_id: null, api_key: null });
+  const person = `corp/${'s'.repeat(200)}`;
+  const { connections, store } = proxy.app;
+  const connection = { person, login: `${MARKUP} ${REVERSED} ${ONE_WORD}`, userId: 8, apiKey };
+  const made = await connections.put((await instances.find(LONG_PERSONS_NAME))!, {
+    ...connection,
+    keyExpiresAt: Date.now() + WEEK_MS,
+  });
+  await connections.changeKeys(made!, { failure: `${MARKUP} ${REVERSED} ${ONE_WORD.repeat(8)}` });
+  await addConsent(proxy, {
+    person,
+    name: `${MARKUP} ${REVERSED} ${ONE_WORD}`,
+    application: `https://agent.example.com/${ONE_WORD}`,
+    address: `https://${ONE_WORD}.example.com`,
+  });
+  await store.operators.confirm({
+    id: person,
+    name: `${MARKUP} ${REVERSED} ${ONE_WORD}`,
+    granted: '{}',
+    confirmedAt: Date.now(),
+  });
   await ask('POST', '/subscriptions', {
     name: LONG_NAME,
     instance: LONG_NAME,
@@ -134,10 +158,15 @@ export async function startHostileProxy(): Promise<HostileProxy> {
       'key-new': '/keys/new',
       key: `/keys/${key.id}`,
       'key-policy': `/keys/${key.id}?tab=policy`,
+      people: '/people',
+      'people-sign-ins': '/people/sign-ins',
+      'people-applications': '/people/applications',
       instances: '/instances',
+      'instance-persons': `/instances/${LONG_PERSONS_NAME}?tab=settings`,
       'instance-new': '/instances/new',
       instance: `/instances/${LONG_NAME}`,
       'instance-settings': `/instances/${LONG_NAME}?tab=settings`,
+      fleet: '/fleet',
       subscriptions: '/subscriptions',
       'subscription-new': '/subscriptions/new',
       subscription: `/subscriptions/${LONG_NAME}`,

@@ -1,5 +1,17 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ADMIN_TOKEN, expectAccessible, HAS_CHROMIUM, openConsole } from './open-console.ts';
+
+/** Clicks a button whose request fails, because the browser has no network in the meantime. */
+async function clickOffline(page: Page, button: string): Promise<void> {
+  await page.context().setOffline(true);
+  // Requests of the page's own, which ask for news, fail as well, and show the same message.
+  const failed = page.waitForEvent('requestfailed', (request) => request.method() !== 'GET');
+  await page.getByRole('button', { name: button }).click();
+  await failed;
+  await page.getByText('The proxy does not answer').waitFor();
+  await page.context().setOffline(false);
+}
 
 test.skipIf(!HAS_CHROMIUM)(
   'a wrong token is refused with the reason, the right one opens the page',
@@ -50,10 +62,7 @@ test.skipIf(!HAS_CHROMIUM)('a session that ends keeps what was typed', async () 
 test.skipIf(!HAS_CHROMIUM)('signing out shows the form again, and says if it failed', async () => {
   const { page } = await openConsole({ path: '/approvals' });
   await page.getByRole('heading', { name: 'Approvals' }).waitFor();
-  await page.context().setOffline(true);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByText('The proxy does not answer').waitFor();
-  await page.context().setOffline(false);
+  await clickOffline(page, 'Sign out');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Admin token').waitFor();
   await page.reload();
@@ -64,10 +73,7 @@ test.skipIf(!HAS_CHROMIUM)('without a network an action fails at once, and is no
   const { page, ask } = await openConsole({ path: '/keys/new' });
   await page.getByRole('textbox', { name: 'Name' }).fill('shop');
   await page.getByText('Everything (no policy)').click();
-  await page.context().setOffline(true);
-  await page.getByRole('button', { name: 'Create key' }).click();
-  await page.getByText('The proxy does not answer').waitFor();
-  await page.context().setOffline(false);
+  await clickOffline(page, 'Create key');
   // The error stays until it is dismissed, and the input is kept.
   await page.getByRole('button', { name: 'Dismiss' }).click();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('shop');

@@ -46,6 +46,8 @@ export interface Policy {
    * write.
    */
   data?: DataRoute[];
+  /** What calls to many instances at once (`POST /api/erp/fleet`) may do. Default: `read`. */
+  fleet?: FleetAccess;
   /** Maximum number of records of one read. A read that asks for more records, or for all, gets this many. */
   limit_max?: number;
   /** True: reads may be answered from the cache, up to the age that the caller accepts. */
@@ -82,7 +84,8 @@ export const POLICY_SUMMARIES: Readonly<Record<keyof Policy, string>> = {
   allow_unknown_methods: '"*" stands for every method',
   companies: 'ids of companies',
   context: 'language, time zone, companies by default',
-  data: 'export, changes, files, subscriptions',
+  data: 'export, changes, files, documents, subscriptions',
+  fleet: 'whether calls to many instances may write',
   limit_max: 'records of one read',
   cache: 'kept answers',
   rate: 'calls in a span of time',
@@ -103,9 +106,16 @@ export const KEY_LIMITS = [
 ] as const satisfies readonly (keyof Policy)[];
 export type KeyLimit = (typeof KEY_LIMITS)[number];
 
-/** What moves data: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and `upload`, and subscriptions. */
-export const DATA_ROUTES = ['export', 'changes', 'files', 'subscriptions'] as const;
+/**
+ * What moves data: `POST /api/erp/export`, `/api/erp/changes`, `/api/erp/download` and `upload`, `/api/erp/document`,
+ * and subscriptions.
+ */
+export const DATA_ROUTES = ['export', 'changes', 'files', 'documents', 'subscriptions'] as const;
 export type DataRoute = (typeof DATA_ROUTES)[number];
+
+/** `read`: only methods that are known to be read-only. `write`: all methods that the policy allows. */
+export const FLEET_ACCESS = ['read', 'write'] as const;
+export type FleetAccess = (typeof FLEET_ACCESS)[number];
 
 /** Context members that a policy adds to calls without them. At least one. */
 export interface ContextDefaults {

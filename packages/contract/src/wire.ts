@@ -8,6 +8,10 @@ export const VERSION_PATH = '/api/erp/version';
 
 /** Path of the export of records. */
 export const EXPORT_PATH = '/api/erp/export';
+export const DOCUMENT_PATH = '/api/erp/document';
+
+/** Path of one call on many instances. */
+export const FLEET_PATH = '/api/erp/fleet';
 
 /** Header that carries the client key. */
 export const KEY_HEADER = 'x-proxy-api';

@@ -15,7 +15,7 @@ import {
   readText,
 } from '@erp-proxy/gateway/call';
 import { Denial, NULL_ID } from '@erp-proxy/gateway/terms';
-import { findValue, type JsonMember, type JsonSpan, readMembers } from '@erp-proxy/json';
+import { findValue, type JsonMember, type JsonSpan, readInteger, readMembers } from '@erp-proxy/json';
 
 /** A request whose own members are valid. */
 export interface DataRequest {
@@ -76,6 +76,16 @@ export function readMemberBytes(request: DataRequest, name: string): Uint8Array 
   return value === undefined ? null : request.bytes.subarray(value.start, value.end);
 }
 
+/** Reads the id of a record. `path`: its member. */
+export function readRecordId(bytes: Uint8Array, value: JsonSpan, path: string): number | Denial {
+  const id = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (id !== null && id >= 1 && id <= ID_MAX) return Number(id);
+  const given = value.kind === 'number' ? 'another number' : describe(value);
+  return invalid(path, `\`${path}\` must be the id of a record, a positive integer, not ${given}.`);
+}
+
+const ID_MAX = 2 ** 31 - 1;
+
 /**
  * The denial of a wrong `limit`. Its type is that of a wrong `limit` in a call. `rule` ends the sentence "`limit` …".
  */
@@ -83,12 +93,17 @@ export function denyLimit(rule: string): Denial {
   return new Denial('invalid_params', `\`limit\` ${rule}`, { path: 'limit' });
 }
 
-function readRoot(bytes: Uint8Array, what: string): JsonSpan | Denial {
-  if (bytes.length > BODY_BYTES_MAX) {
-    return new Denial('payload_too_large', `The ${what} may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
+/** The object that a body is. `bytesMax`: whole KiB or MiB. */
+export function readRoot(bytes: Uint8Array, what: string, bytesMax = BODY_BYTES_MAX): JsonSpan | Denial {
+  if (bytes.length > bytesMax) {
+    return new Denial('payload_too_large', `The ${what} may have ${printBytes(bytesMax)}.`);
   }
   const document = parseDocument(bytes, DEPTH_MAX, '', what);
   if (document instanceof Denial) return document;
   const { root } = document;
   return root.kind === 'object' ? root : invalid('', `The ${what} must be an object, not ${describe(root)}.`);
+}
+
+function printBytes(bytes: number): string {
+  return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
 }

@@ -45,6 +45,8 @@ import {
 } from './upstream/check-credentials.ts';
 import { convertReading } from './upstream/convert-reading.ts';
 import { cutDefaults } from './upstream/cut-defaults.ts';
+import { type DeferCallDeps, deferCall, markSent } from './upstream/defer-call.ts';
+import { followUp } from './upstream/follow-up.ts';
 import { handleNonNumbers } from './upstream/handle-non-numbers.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
 import type { NameSources } from './upstream/known-names.ts';
@@ -62,6 +64,7 @@ export interface OperationDeps
     ShareReadDeps,
     IdempotencyDeps,
     ApprovalDeps,
+    DeferCallDeps,
     CheckCredentialsDeps,
     ObtainPermitDeps,
     ReportWriteDeps,
@@ -99,15 +102,21 @@ export function createOperations(deps: OperationDeps) {
 
 /** Calls a method of a model over a protocol of the server: `POST /api/erp/execute`. */
 function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCall> {
-  const questionSteps = [
-    checkCredentials(jsonrpcRules(deps), deps),
-    obtainPermit(deps),
-    sendWithRetries(sendMethod(deps), deps),
-  ];
+  const send = sendWithRetries(sendMethod(deps), deps);
+  const questionSteps = [checkCredentials(jsonrpcRules(deps), deps), obtainPermit(deps), send];
   const run: RunQuestion = (question, context) => runSteps(questionSteps, question, context);
   const fields = createFieldFinder(deps, run);
   const orders = createOrderFinder(deps, run);
   const suggest = createSuggest(deps, { fields, run });
+  const approve = requireApproval<TargetedCall>(
+    {
+      operation: 'execute',
+      readArguments: (call) => call,
+      nameConcerned: createNameConcerned({ ...deps, fields, orders, run }),
+      needsConfirmation: createNeedsConfirmation(fields),
+    },
+    deps,
+  );
   return {
     name: 'execute',
     takesBatch: true,
@@ -149,22 +158,25 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       handleNonNumbers(deps),
       shareRead(deps),
       replayAnswer('execute', deps),
-      requireApproval(
-        {
-          operation: 'execute',
-          readArguments: (call) => call,
-          nameConcerned: createNameConcerned({ ...deps, fields, orders, run }),
-          needsConfirmation: createNeedsConfirmation(fields),
-        },
-        deps,
-      ),
+      approve,
+      deferCall(deps),
       checkCredentials(jsonrpcRules(deps), deps),
       obtainPermit(deps),
       claimIdempotencyKey(deps),
       claimApproval(),
+      markSent(),
       reportWrite(deps),
       cutDefaults(deps),
-      sendWithRetries(sendMethod(deps), deps),
+      send,
+    ],
+    followUpSteps: [
+      applyInstanceTimeout,
+      addNearestNames(deps, { fields, run }),
+      approve,
+      checkCredentials(jsonrpcRules(deps), deps),
+      obtainPermit(deps),
+      followUp(send, deps),
+      send,
     ],
   };
 }

@@ -7,7 +7,7 @@ import { nameActor } from '@erp-proxy/contract';
 import type { CallRecord, Events } from '@erp-proxy/observe/events';
 import { hasSameFieldRules } from './call/apply-field-rules.ts';
 import { hasSameModels } from './call/apply-related-rules.ts';
-import { authorizeActor, authorizeCaller, authorizeData } from './call/authorize.ts';
+import { authorizeActor, authorizeCaller, authorizeData, authorizeFleet } from './call/authorize.ts';
 import { type CheckDeps, isSameCall, isUnchanged, renewClient } from './call/check-again.ts';
 import { readBaseUrl } from './call/read-members.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
@@ -102,7 +102,8 @@ async function allowCall(
     trace.target = await operation.nameTarget(asked);
     return call;
   }
-  const beyond = authorizeActor(call, context.request.actor);
+  const beyond =
+    authorizeActor(call, context.request.actor) ?? authorizeFleet(call, context.client, context.request);
   if (beyond !== null) return beyond;
   const server = await operation.resolve(call, context.client);
   if (server instanceof Denial) return server;
@@ -138,12 +139,14 @@ function setAllowed(
   context: CallContext,
   deps: RunCallDeps,
 ): void {
-  const { client, request, time } = context;
+  const { client, request, time, data } = context;
   const target = findTarget(server);
   const built = {
     client,
     isSameFor: async (other: typeof client) =>
+      authorizeData(other, data) === null &&
       hasSameFieldRules(client, other, call.method) &&
+      authorizeFleet(call, other, request) === null &&
       (call.lacksTypes === undefined || hasSameModels(client, other)) &&
       isSameCall(await operation.authorize(asked, other, values, time.signal), call),
     resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
@@ -183,7 +186,9 @@ async function sendCall(
   const prepared = await operation.build(call, server, request.dialect, time.signal);
   if (prepared instanceof Denial) return prepared;
   context.isReadOnly = prepared.isReadOnly;
-  return await runSteps(operation.steps, prepared, context);
+  const steps = context.followUp === undefined ? operation.steps : operation.followUpSteps;
+  if (steps === undefined) throw new Error('calls of this operation have no follow-up');
+  return await runSteps(steps, prepared, context);
 }
 
 /** Converts the values of a call, and applies the policy to those that are sent. */
@@ -219,6 +224,20 @@ async function sendAnswer(reply: Reply, context: CallContext, deps: RunCallDeps)
   });
   await protection?.finish(checkAttempt(reply, summary));
   return summary;
+}
+
+/**
+ * Why a call would be refused whatever its server, or the call as its policy allows it. It is not sent and not
+ * recorded.
+ */
+export async function decideCall(operation: Operation, call: CallContext): Promise<AnyParsed | Denial> {
+  const { client, request, time } = call;
+  const asked = await parse(operation, call);
+  if (asked instanceof Denial) return asked;
+  const isConverted = call.areValuesNormalized && operation.convertValues !== undefined;
+  const values = isConverted ? 'unconverted' : 'sent';
+  const allowed = await operation.authorize(asked, client, values, time.signal);
+  return allowed instanceof Denial ? allowed : (authorizeFleet(allowed, client, request) ?? allowed);
 }
 
 /**

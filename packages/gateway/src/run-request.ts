@@ -11,7 +11,12 @@ import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
 import { describeBatch, describeRequest } from './request/envelope.ts';
 import { type RefuseDeps, refuse } from './request/refuse.ts';
-import { prefersNormalized, readApprovalIds, readIdempotencyKey } from './request/request-headers.ts';
+import {
+  prefersNormalized,
+  readApprovalIds,
+  readAsyncPreference,
+  readIdempotencyKey,
+} from './request/request-headers.ts';
 import { startTraced } from './request/start-traced.ts';
 import { type AdmitDataDeps, admitData, type ThrottleDeps, throttle } from './request/throttle.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
@@ -22,7 +27,7 @@ import type { Dialect } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
 import type { Operation } from './terms/operation.ts';
 import type { Request, Source } from './terms/request.ts';
-import { RequestTime, readTimeoutMs } from './terms/request-time.ts';
+import { RequestTime, readTimeoutMs, TIMEOUT_MS_MAX } from './terms/request-time.ts';
 import { denyEndedUnsent } from './terms/upstream-denials.ts';
 import * as largeCalls from './thread/large-calls.ts';
 import { TaskAborted } from './thread/run-in-thread.ts';
@@ -151,11 +156,13 @@ function readHeaders(request: Request): Denial | null {
 /** The clock starts at the end of the body. */
 async function readBody(request: Request): Promise<Denial | null> {
   const { exchange, time, made } = request;
-  const bytes = await exchange.readBody(time.signal, made?.body);
+  const kind = made?.body;
+  const bytes = kind === 'none' ? NO_BYTES : await exchange.readBody(time.signal, kind);
   if (time.deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   request.bytes = bytes;
-  time.start(readTimeoutMs(exchange.header('x-request-timeout')));
+  time.start(made?.timeoutMs ?? readTimeoutMs(exchange.header('x-request-timeout')));
+  if (made?.hasParts === true) time.allow(TIMEOUT_MS_MAX, true);
   return null;
 }
 
@@ -184,7 +191,17 @@ async function runBody(operation: Operation, request: Request, deps: RunRequestD
   startTraced(isBatch ? 'batch' : null, request, deps);
   const { idempotencyKey, approvalIds } = request;
   const areValuesNormalized = dialect.takesPreferences && prefersNormalized(exchange);
-  const terms = { idempotencyKey, approvalIds, confirmation: null, areValuesNormalized, data: null };
+  const mayDefer = dialect.takesPreferences && !isBatch && source.by === 'client';
+  const preference = mayDefer ? readAsyncPreference(exchange) : null;
+  const deferral = preference && { ...preference, route: operation.name, bytes: null };
+  const terms = {
+    idempotencyKey,
+    approvalIds,
+    confirmation: null,
+    areValuesNormalized,
+    data: null,
+    deferral,
+  };
   const run = (index: number, writer: AnswerWriter, describe: CallContext['describe']) => {
     const trace = traceCall(request, deps.nowMs(), request.traceparent);
     const place = { request, client: request.client!, index, body: body.bytes, span: calls[index]!, trace };

@@ -124,7 +124,7 @@ export function describeAnswer(origin: string | undefined, requestId: string): R
 const ALLOWED_HEADERS =
   'apikey, authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, prefer, traceparent, x-api-key, x-approval, x-erp-call, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
-  'accept-ranges, age, content-disposition, content-range, erp-proxy-limit, idempotency-replayed, mcp-session-id, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
+  'accept-ranges, age, content-disposition, content-range, erp-proxy-limit, idempotency-replayed, location, mcp-session-id, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
 /** Longer than the maximum of any browser. */
 const MAX_AGE_SECONDS = '86400';
 
@@ -146,7 +146,11 @@ export function describeCors(origin: string | undefined): Record<string, string>
  * Answers preflights. A preflight carries no key, so it always succeeds. An `OPTIONS` request that is not a preflight
  * gets 405, like any other method that the route does not take.
  */
-export function addPreflight(app: FastifyInstance, path: string, method: 'GET' | 'POST' = 'POST'): void {
+export function addPreflight(
+  app: FastifyInstance,
+  path: string,
+  method: 'GET' | 'POST' | 'GET, DELETE' = 'POST',
+): void {
   app.options(path, (request, reply) => {
     const { origin, 'access-control-request-method': asked } = request.headers;
     if (origin === undefined || asked === undefined) return reply.callNotFound();

@@ -51,6 +51,7 @@ const COMPATIBLE_DIALECT: Dialect = {
   surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),
   takesPreferences: false,
   challenge: null,
+  scope: 'erp',
 };
 
 export const CALL_ROUTES: readonly CallRoute[] = [
@@ -108,6 +109,11 @@ export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void 
     addCallRoute(app, { path, operation, dialect, source: { by: 'client' } }, deps);
 }
 
+/** The scope that an application needs for a route. */
+export function chooseScope(path: string): 'erp' | 'mcp' {
+  return /^\/mcp\/?$/.test(path) ? 'mcp' : 'erp';
+}
+
 /** What a route runs. */
 interface ServedRoute extends Omit<Parameters<RunRequest>[0], 'exchange'> {
   path: string;
@@ -119,7 +125,11 @@ export function addCallRoute(
   { path, ...served }: ServedRoute,
   { run, connectionListener, findAddress, loadShedder, http, bodyBudget, protectedResource }: CallRoutesDeps,
 ): void {
-  const dialect: Dialect = { ...served.dialect, challenge: protectedResource.describeChallenge(path) };
+  const dialect: Dialect = {
+    ...served.dialect,
+    challenge: protectedResource.describeChallenge(path),
+    scope: chooseScope(path),
+  };
   const overloadAnswer = new OverloadAnswer(dialect);
   const serve = (exchange: Exchange) => void run({ ...served, dialect, exchange });
   const { bodyBytesMax } = http;

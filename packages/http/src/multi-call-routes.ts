@@ -4,21 +4,32 @@
  */
 
 import type { Mcp } from '@erp-proxy/agents';
-import { EXPORT_PATH } from '@erp-proxy/contract';
+import { DOCUMENT_PATH, EXPORT_PATH, FLEET_PATH } from '@erp-proxy/contract';
 import type { Changes } from '@erp-proxy/data/changes';
+import { sendDocument } from '@erp-proxy/data/documents';
 import type { Exporter } from '@erp-proxy/data/export';
 import { download, upload } from '@erp-proxy/data/files';
+import type { Fleet } from '@erp-proxy/data/fleet';
 import { type CallRunner, type Denial, type MadeCalls, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { addCallRoute, type CallRoutesDeps } from './call-routes.ts';
-import { EXPORT_EXAMPLE, exportAnswer, exportCall } from './openapi/data-schemas.ts';
+import {
+  documentCall,
+  EXPORT_EXAMPLE,
+  exportAnswer,
+  exportCall,
+  FLEET_EXAMPLE,
+  fleetAnswer,
+  fleetCall,
+} from './openapi/data-schemas.ts';
 
 /** The services that answer the routes. */
 export interface MultiCallServices {
   mcp: Mcp;
   changes: Changes;
   exporter: Exporter;
+  fleet: Fleet;
 }
 
 /** A `POST` route. */
@@ -110,9 +121,22 @@ export const MULTI_CALL_ROUTES: readonly MultiCallRoute[] = [
     answer: { description: 'The id of the record.', types: ['application/json'] },
   },
   {
+    path: DOCUMENT_PATH,
+    via: 'document',
+    data: 'documents',
+    values: 'unconverted',
+    serve: sendDocument,
+    id: 'document',
+    summary: 'Returns the report of a record as PDF, or those of several records as ZIP (docs/documents.md).',
+    shape: documentCall,
+    example: { model_id: 'sale.order', record: 7, erp_instance: { name: 'prod' } },
+    answer: { description: 'The PDF, or the archive.', types: ['application/pdf', 'application/zip'] },
+  },
+  {
     path: EXPORT_PATH,
     via: 'export',
     data: 'export',
+    job: 'export',
     values: 'preferred',
     isBackground: true,
     serve: (runner, { exporter }) => exporter.serve(runner),
@@ -126,6 +150,25 @@ export const MULTI_CALL_ROUTES: readonly MultiCallRoute[] = [
       types: ['application/x-ndjson', 'text/csv', 'application/json'],
       schema: exportAnswer,
       example: EXPORT_EXAMPLE.answer,
+    },
+    takesPreferences: true,
+  },
+  {
+    path: FLEET_PATH,
+    via: 'fleet',
+    values: 'preferred',
+    isBackground: true,
+    hasParts: true,
+    serve: (runner, { fleet }) => fleet.serve(runner),
+    id: 'fleet',
+    summary: 'Runs one call on many instances, and returns each answer as it arrives (docs/fleet.md).',
+    shape: fleetCall,
+    example: FLEET_EXAMPLE.body,
+    answer: {
+      description: 'A line for each instance, and a last line with counts.',
+      types: ['application/x-ndjson'],
+      schema: fleetAnswer,
+      example: FLEET_EXAMPLE.answer,
     },
     takesPreferences: true,
   },

@@ -9,7 +9,8 @@ export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 export interface TokenIssuer {
   readonly url: string;
-  readonly scopes: readonly string[];
+  /** Scopes that its tokens need for a route. */
+  readonly scopes: (path: string) => readonly string[];
 }
 
 export interface ProtectedResource {
@@ -28,17 +29,19 @@ export function createProtectedResource(
   }
   const { origin, pathname } = new URL(publicUrl);
   const prefix = pathname.replace(/\/$/, '');
-  const scopes = [...new Set(issuers.flatMap((issuer) => issuer.scopes))];
   const paths = new Set(['']);
 
   /** The metadata of a resource (RFC 9728 section 2). */
-  const describeResource = (path: string) => ({
-    resource: path === '' ? publicUrl : origin + prefix + path,
-    authorization_servers: issuers.map(({ url }) => url),
-    bearer_methods_supported: ['header'],
-    resource_name: 'erp-proxy',
-    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
-  });
+  const describeResource = (path: string) => {
+    const scopes = listScopes(issuers, path);
+    return {
+      resource: path === '' ? publicUrl : origin + prefix + path,
+      authorization_servers: issuers.map(({ url }) => url),
+      bearer_methods_supported: ['header'],
+      resource_name: 'erp-proxy',
+      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+    };
+  };
 
   return {
     describeChallenge(path) {
@@ -53,6 +56,10 @@ export function createProtectedResource(
       }
     },
   };
+}
+
+function listScopes(issuers: readonly TokenIssuer[], path: string): string[] {
+  return [...new Set(issuers.flatMap(({ scopes }) => scopes(path)))];
 }
 
 /**

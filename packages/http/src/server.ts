@@ -3,6 +3,7 @@
  * that match no route. Knows no steps of a call.
  */
 
+import type { Authorization } from '@erp-proxy/authorization/terms';
 import { type Admission, buildErrorAnswer, describeDenial } from '@erp-proxy/gateway/request';
 import { Denial, NULL_ID, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { Events } from '@erp-proxy/observe/events';
@@ -13,13 +14,15 @@ import type { ExecuteDeps } from './admin/execute.ts';
 import { addMeRoutes, type MeRoutesDeps } from './admin/me-routes.ts';
 import { answerUnreadablePath } from './admin/problems.ts';
 import { type AdminRoutesDeps, addAdminRoutes, isAdminPath } from './admin/routes.ts';
+import { addAuthorizationRoutes } from './authorization-routes.ts';
 import { BodyBudget, BodyCollector } from './body.ts';
 import { closeAfterFaultyFraming, handleBrokenRequest } from './broken-request.ts';
-import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
+import { addCallRoutes, type CallRoutesDeps, chooseScope } from './call-routes.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { addConsoleRoutes, type ConsoleRoutesDeps } from './console/console-routes.ts';
 import { createAddressFinder, dropForwardedPorts, readRequestId } from './forwarded.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
+import { addJobRoutes, type JobRoutesDeps } from './job-routes.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addMultiCallRoutes, type MultiCallServices } from './multi-call-routes.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
@@ -46,14 +49,20 @@ export interface ServerDeps
     publicUrl: string | null;
   };
   /** Issuers of accepted tokens. */
-  issuers: readonly TokenIssuer[];
-  admin: Omit<AdminRoutesDeps, 'authenticator' | 'execute' | 'isHostShared' | 'publicUrl'> & {
+  issuers: readonly { url: string; scopes: readonly string[] }[];
+  /** The proxy as an authorization server; null: it is none. */
+  authorization: Authorization | null;
+  admin: Omit<
+    AdminRoutesDeps,
+    'applications' | 'authenticator' | 'execute' | 'isHostShared' | 'publicUrl'
+  > & {
     keys: ExecuteDeps['keys'];
   };
-  connectionsOf: MeRoutesDeps['connectionsOf'];
+  ownOf: MeRoutesDeps['ownOf'];
   console: Omit<ConsoleRoutesDeps, 'isBelowPath'>;
   /** The services of the routes that make calls while they answer. */
   multiCallServices: MultiCallServices;
+  jobs: JobRoutesDeps['jobs'];
   /** Version of this program. */
   version: string;
 }
@@ -140,21 +149,34 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     connectionListener.stop();
     done();
   });
-  const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
+  const protectedResource = createProtectedResource(http.publicUrl, listIssuers(deps));
   const findAddress = createAddressFinder(http.trustProxy);
   const callRoutes = { ...deps, bodyBudget, connectionListener, findAddress, protectedResource };
   addCallRoutes(app, callRoutes);
   addMultiCallRoutes(app, callRoutes);
+  addJobRoutes(app, callRoutes);
   protectedResource.addRoutes(app);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   const execute = { keys: deps.admin.keys, run: deps.run };
   const isBelowPath = http.publicUrl !== null && new URL(http.publicUrl).pathname !== '/';
-  const admin = { ...deps.admin, isHostShared: isBelowPath, publicUrl: http.publicUrl };
+  const { authorization } = deps;
+  const admin = {
+    ...deps.admin,
+    isHostShared: isBelowPath,
+    publicUrl: http.publicUrl,
+    applications: authorization,
+  };
   const authenticator = createAuthenticator(admin);
   addAdminRoutes(app, { ...admin, authenticator, execute });
-  addMeRoutes(app, { authenticator, events: admin.events, connectionsOf: deps.connectionsOf });
+  addMeRoutes(app, { authenticator, events: admin.events, ownOf: deps.ownOf });
+  addAuthorizationRoutes(app, {
+    authorization,
+    authenticator,
+    publicUrl: http.publicUrl,
+    events: deps.events,
+  });
   addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
   addConsoleRoutes(app, { ...deps.console, isBelowPath });
@@ -167,6 +189,20 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     return sendDenial(denial, requestId, reply);
   });
   return app;
+}
+
+/** The proxy itself comes first: clients take the first issuer that they can use. */
+function listIssuers({ issuers, authorization, http }: ServerDeps): TokenIssuer[] {
+  const own =
+    authorization === null
+      ? []
+      : [
+          {
+            url: http.publicUrl!.replace(/\/$/, ''),
+            scopes: (path: string) => (path === '' ? ['mcp', 'erp'] : [chooseScope(path)]),
+          },
+        ];
+  return [...own, ...issuers.map(({ url, scopes }) => ({ url, scopes: () => scopes }))];
 }
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const;

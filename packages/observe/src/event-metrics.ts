@@ -67,6 +67,13 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
     registers,
   });
 
+  const jobs = new Counter({
+    name: 'erp_proxy_jobs_total',
+    help: 'Jobs that have ended, by route and state.',
+    labelNames: ['route', 'state'] as const,
+    registers,
+  });
+
   const connectionsRefused = new Counter({
     name: 'erp_proxy_connections_refused_total',
     help: 'Client connections that were closed unread, because too many were open for the limit of file descriptors.',
@@ -97,6 +104,7 @@ export function registerEventMetrics(registry: Registry, options: EventMetricsOp
       exportedRecords.inc(records);
       exportedBytes.inc(bytes);
     },
+    jobEnded: ({ route, state }) => jobs.inc({ route, state }),
     faultSeen: () => faults.inc(),
   };
 }

@@ -21,7 +21,7 @@ export interface CallRecord {
   db: string | null;
   model: string | null;
   method: string | null;
-  /** `ok`, `replayed`, `data.type` of the error, or the reason why the connection was closed early. */
+  /** `ok`, `replayed`, `deferred`, `data.type` of the error, or the reason why the connection was closed early. */
   outcome: string;
   code: number | null;
   /** The rule of the key's policy that denied the call or request; null if none did. */
@@ -143,6 +143,26 @@ export interface ExportRecord {
   problem: string | null;
 }
 
+/** A job, after its end. Each of its calls has its own record. */
+export interface JobRecord {
+  /** Id of the request that asked for it. */
+  requestId: string;
+  keyId: string;
+  /** Id of the job. */
+  job: string;
+  route: string;
+  model: string;
+  action: string;
+  state: 'done' | 'failed' | 'unknown' | 'cancelled';
+  /** `data.type` of its error; null: none. */
+  error: string | null;
+  /** Bytes of the result. */
+  bytes: number;
+  /** Time before its last attempt began, and time of this attempt. */
+  waitedMs: number;
+  totalMs: number;
+}
+
 /** Everything that can be observed, one method for each kind of event. */
 export interface Events {
   requestStarted(): void;
@@ -155,6 +175,7 @@ export interface Events {
   /** This number of client connections was closed unread, because too many are open. */
   connectionsRefused(count: number): void;
   exportEnded(record: ExportRecord): void;
+  jobEnded(record: JobRecord): void;
   /** Called once for each notice, in one of the processes that share the store. */
   keyNoticed(notice: KeyNotice): void;
   deliveryEnded(event: DeliveryEvent): void;
@@ -192,6 +213,9 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     exportEnded(record) {
       for (const observer of observers) observer.exportEnded?.(record);
+    },
+    jobEnded(record) {
+      for (const observer of observers) observer.jobEnded?.(record);
     },
     keyNoticed(notice) {
       for (const observer of observers) observer.keyNoticed?.(notice);

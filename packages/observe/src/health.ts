@@ -89,6 +89,17 @@ export function checkClientKeys(warning: string | null): HealthCheck {
   return warning === null ? OK : degraded(warning);
 }
 
+/** `failure`: why the sink of the audit does not take records; null if it does. */
+export function checkAuditSink({ failure }: { failure: string | null }): HealthCheck {
+  return failure === null ? OK : degraded(`the sink of the audit does not take records: ${failure}`);
+}
+
+/** `problems`: why new values of secret files are not in use, by setting. */
+export function checkSecretFiles(problems: ReadonlyMap<string, string>): HealthCheck {
+  if (problems.size === 0) return OK;
+  return degraded([...problems].map(([setting, problem]) => `${setting}: ${problem}`).join('; '));
+}
+
 interface CheckedRedis {
   /** Reason why Redis cannot be used; null if it can be used. */
   readonly trouble: string | null;

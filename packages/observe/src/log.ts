@@ -43,6 +43,23 @@ export function createLogger(level: string, lines: Lines = collectLines(process.
   return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
 }
 
+/** Receives a copy of a line. */
+export type LogCopy = (level: 'info' | 'warn' | 'error', message: string, fields: object) => void;
+
+/** A logger that also copies the lines of this level (`log.level`) and above. */
+export function copyLines(logger: Logger, level: string, copy: LogCopy): Logger {
+  const names: readonly string[] = LEVELS;
+  const minimum = names.indexOf(names.includes(level) ? level : 'info');
+  const writeAt = (lineLevel: 'info' | 'warn' | 'error'): Logger['info'] => {
+    if (names.indexOf(lineLevel) < minimum) return () => {};
+    return (message, fields = {}) => {
+      logger[lineLevel](message, fields);
+      copy(lineLevel, message, typeof fields === 'function' ? fields() : fields);
+    };
+  };
+  return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
+}
+
 /** Describes an error and its causes for a log line. */
 export function describeError(error: unknown): object | string {
   if (!(error instanceof Error)) return String(error);
@@ -76,6 +93,10 @@ export function logEvents(logger: Logger): EventHandlers {
       const level = record.problem === null ? 'info' : 'warn';
       logger[level]('export', { ...record, totalMs: Math.round(totalMs) });
     },
+    jobEnded({ waitedMs, totalMs, ...record }) {
+      const level = record.state === 'failed' || record.state === 'unknown' ? 'warn' : 'info';
+      logger[level]('job', { ...record, waitedMs: Math.round(waitedMs), totalMs: Math.round(totalMs) });
+    },
     keyNoticed({ kind, expiresAt, ...key }) {
       logger.warn(`client key ${kind}`, { ...key, expiresAt: new Date(expiresAt).toISOString() });
     },
@@ -107,15 +128,17 @@ function printTogether(print: (count: number) => void): (count: number) => void 
   };
 }
 
-/** An event of the rotation of the keys of instances. `kind` names the event. */
+/** An event of the rotation of the keys of instances and persons. `kind` names the event. */
 interface KeyRotationEvent {
   kind: string;
   instance: string;
+  person?: string;
 }
 
 export function logKeyRotation({ kind, instance, ...more }: KeyRotationEvent, logger: Logger): void {
   const isSuccess = kind === 'rotated' || kind === 'revoked';
-  logger[isSuccess ? 'info' : 'warn'](`instance key ${kind}`, { instance, ...more });
+  const whose = more.person === undefined ? 'instance' : 'person';
+  logger[isSuccess ? 'info' : 'warn'](`${whose} key ${kind}`, { instance, ...more });
 }
 
 /**

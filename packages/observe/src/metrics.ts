@@ -16,6 +16,8 @@ export interface Metrics {
   readonly contentType: string;
   /** The text of `GET /metrics`. */
   render(): Promise<string>;
+  /** The metrics of this process. */
+  takeSnapshot(): Promise<MetricsSnapshot>;
 }
 
 /**
@@ -54,5 +56,6 @@ export function createMetrics({ sources, gather, ...options }: MetricsOptions): 
     },
     contentType: registry.contentType,
     render: printAll,
+    takeSnapshot: () => takeSnapshot(registry),
   };
 }

@@ -13,10 +13,14 @@ export interface MetricSources {
   issuers: () => readonly { issuer: string; failure: string | null }[];
   /** Client keys that expire soon, the earliest first. `expiresAt`: in milliseconds since 1970. */
   endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];
-  /** The subscriptions; empty unless this process has their lease. `oldestAt`: in milliseconds since 1970. */
+  /** The subscriptions in the shards that this process holds. `oldestAt`: in milliseconds since 1970. */
   subscriptions: () => readonly SubscriptionMetrics[];
   /** Number of running requests, by route. */
-  dataRequests: () => Readonly<Record<'export' | 'changes', number>>;
+  dataRequests: () => Readonly<Record<'export' | 'changes' | 'documents' | 'fleet', number>>;
+  /** Number of running calls of requests for many instances. */
+  fleetCalls: () => number;
+  /** Number of jobs that this process runs. */
+  jobs: () => number;
   /** Number of running readings, and of batches of deliveries that are being sent. */
   subscriptionWork: () => { reading: number; sending: number };
   isStoreUp: () => boolean;
@@ -85,6 +89,12 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     read: ({ audit }) => [{ value: audit().lost }],
   },
   {
+    name: 'erp_proxy_jobs_running',
+    help: 'Jobs that run.',
+    type: 'gauge',
+    read: ({ jobs }) => [{ value: jobs() }],
+  },
+  {
     name: 'erp_proxy_approvals_total',
     help: 'Calls that need an approval, by event: asked, approved, refused, used, or returned because the call was not run.',
     type: 'counter',
@@ -149,7 +159,7 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
   },
   {
     name: 'erp_proxy_subscriptions',
-    help: 'Subscriptions by state: active, paused or disabled. In the process that works them.',
+    help: 'Subscriptions by state: active, paused or disabled. Those that this process works, as in the next lines.',
     type: 'gauge',
     labelNames: ['state'],
     read: ({ subscriptions }) => subscriptions().map(({ state }) => ({ labels: { state }, value: 1 })),
@@ -194,11 +204,18 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
   },
   {
     name: 'erp_proxy_data_requests',
-    help: 'Exports, and requests for changes, that run now.',
+    help: 'Exports, and requests for changes, for documents and for many instances, that run now.',
     type: 'gauge',
     labelNames: ['route'],
     read: ({ dataRequests }) =>
       Object.entries(dataRequests()).map(([route, value]) => ({ labels: { route }, value })),
+  },
+  {
+    name: 'erp_proxy_fleet_calls_running',
+    help: 'Calls of requests for many instances that run now.',
+    type: 'gauge',
+    labelNames: [],
+    read: ({ fleetCalls }) => [{ labels: {}, value: fleetCalls() }],
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
   databaseGauge('waiting', 'Interactive calls that wait for the database.', ({ waiting }) => waiting),

@@ -47,6 +47,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.overview',
       'library.pile',
       'library.queue',
+      'library.quiet.task',
       'library.rack',
       'library.reader',
       'library.reservation',
@@ -54,11 +55,13 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.sorted',
       'library.sorted.volume',
       'library.stamp',
+      'library.task',
       'library.team',
       'library.volume',
+      'mail.thread',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(26);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(28);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -433,20 +436,20 @@ describe.skipIf(!hasCommand('python3'))(
     };
     const SENT: Row = { models: ['mail.mail', 'mail.followers'], methods: ALL };
 
-    /** The rows of each model, and the two lists that follow. */
+    /** The rows of each model, and the three lists that follow. */
     function list(
       needed: readonly Row[],
       review: object = {},
-    ): Record<'rows' | 'leftOut' | 'heirs', string[]> {
+    ): Record<'rows' | 'leftOut' | 'heirs' | 'values', string[]> {
       const file = join(makeFolder(), 'review.json');
       const targets = { needed, called: [], deleted: [], sources: [], links: [], harmless: [], ...review };
       writeFileSync(file, JSON.stringify({ targets }));
       const args = ['-B', `${folder}written_models.py`, '--review', file, `18=${folder}fixture`];
       const printed = execFileSync('python3', args, { encoding: 'utf8' });
-      const [rows = [], leftOut = [], heirs = []] = [...printed.matchAll(/`\n([^`]*)\n?`/g)].map(
+      const [rows = [], leftOut = [], heirs = [], values = []] = [...printed.matchAll(/`\n([^`]*)\n?`/g)].map(
         ([, text = '']) => text.split('\n').filter((line) => line !== ''),
       );
-      return { rows, leftOut, heirs };
+      return { rows, leftOut, heirs, values };
     }
 
     const ofModel = (rows: readonly string[], model: string) =>
@@ -468,17 +471,31 @@ describe.skipIf(!hasCommand('python3'))(
         'helper_id,librarian_id=res.groups/write',
         'kind,valid_until=library.card/write!?card_id',
         'note=library.log/create',
-        'stage=mail.mail/create',
+        // A scheduled action finds its records by this field.
+        'remind_on,stage=mail.mail/create',
         'state=mail.mail/create!',
         // The link is computed from fields of which one has a default.
         'street=library.home/write',
       ]);
-      expect(ofModel(rows, 'library.reader')).toEqual(['street=library.contact/write?contact_id']);
+      expect(ofModel(rows, 'library.reader')).toEqual([
+        // The record has the fields of the contact as its own.
+        'contact_id=library.contact/write',
+        'street=library.contact/write?contact_id',
+      ]);
+    });
+
+    test('has users of whom Odoo makes followers, if changes of the field are tracked or the model says so', () => {
+      const { rows } = list([SENT]);
+      expect(ofModel(rows, 'library.task')).toEqual(['owner_ids,user_id=mail.followers/write']);
+      expect(ofModel(rows, 'library.quiet.task')).toBeUndefined();
     });
 
     test('has texts that are evaluated, as those of a domain', () => {
       const filters: Row = { models: ['ir.filters'], methods: ['create'] };
-      expect(list([filters]).rows).toEqual(['library.label condition=ir.filters/create']);
+      // Also if a method passes the text on, or the model of the records is known by the name of the field alone.
+      expect(ofModel(list([filters]).rows, 'library.label')).toEqual([
+        'condition,far_condition,passed_on=ir.filters/create',
+      ]);
     });
 
     test('passes on what the field of another model does', () => {
@@ -487,7 +504,11 @@ describe.skipIf(!hasCommand('python3'))(
 
     test('follows the review', () => {
       const groups: Row = { models: ['res.groups'], methods: ['write'] };
-      const find = (needed: Row, review = {}) => list([needed], review).rows.join(' ');
+      // What a record has as its own fields needs an entry without a row of the review.
+      const find = (needed: Row, review = {}) =>
+        list([needed], review)
+          .rows.filter((row) => row !== 'library.reader contact_id=library.contact/write')
+          .join(' ');
       expect(find({ ...groups, fields: ['users'] })).toContain('librarian_id=res.groups/write');
       expect(find({ ...groups, fields: ['name'] })).toBe('');
       expect(find({ ...groups, except: ['users'] })).toBe('');
@@ -533,6 +554,12 @@ describe.skipIf(!hasCommand('python3'))(
       ]);
       const sources = [{ models: ['library.*'], fields: ['label_id', 'desk_id'] }];
       expect(deleted({ deleted: [any], sources })).toEqual(['home_ids=library.home/unlink~']);
+    });
+
+    test('lists fields with JSON that a call can set, except those that were reviewed', () => {
+      expect(list([]).values).toEqual(['library.guest options', 'library.member options']);
+      const json = [{ fields: ['library.guest options', 'library.member options'] }];
+      expect(list([], { json }).values).toEqual([]);
     });
 
     test('lists the targets that are left out, and models that have what another one has', () => {
@@ -629,6 +656,23 @@ class Book(models.Model):
 
     name = fields.Char()
     card_id = fields.Many2one("card")
+    link = fields.Char(compute="_compute_link")
+    kept = fields.Char(compute="_compute_kept", store=True)
+
+    def _compute_link(self):
+        for book in self:
+            book.link = book._make_link()
+
+    def _make_link(self):
+        if self.env.context.get("with_link"):
+            self.env["card"].create({"name": "link"})
+
+    def _compute_kept(self):
+        self.lend_kept()
+
+    def lend_kept(self):
+        if self.env.context.get("lend_kept"):
+            self.lend()
 
     def create(self, values):
         book = super().create(values)
@@ -642,6 +686,23 @@ class Book(models.Model):
 
     def lend(self):
         self.card_id.write({"name": "lent"})
+
+    def lend_all(self):
+        if self.env.context.get("by_private"):
+            self._lend_each()
+        if self.env.context.get("unless_false", True) or self.env.context.get("unless_given") is None:
+            self._lend_each()
+        self._lend_each(self.env.context.get("as_argument"))
+
+    def _lend_each(self, how=None):
+        self._lend_one()
+
+    def _lend_one(self):
+        self.card_id.write({"name": "lent"})
+        self._lend_deeper()
+
+    def _lend_deeper(self):
+        self.env["card"].search([]).unlink()
 
     def show(self):
         return self.name
@@ -674,12 +735,27 @@ class Card(models.Model):
       writeFileSync(file, JSON.stringify({ context_effects: review }));
       const args = ['-B', `${folder}context_effects.py`, '--review', file, `18=${root}`];
       const printed = execFileSync('python3', args, { encoding: 'utf8' });
-      return printed.split('`')[1]?.trim().split('\n');
+      const [, all, , ofReads] = printed.split('`').map((text) => text.trim().split('\n'));
+      return { all, ofReads };
     };
-    expect(list()).toEqual(['lend_now book/lend', 'mark_read book/write', 'with_log card/unlink']);
-    expect(list({ members: ['lend_*'], targets: ['book/*'] }, { members: ['with_log'] })).toEqual([
-      'mark_read book/write',
-    ]);
+    expect(list()).toEqual({
+      all: [
+        'by_private card/write',
+        'lend_kept book/lend',
+        'lend_now book/lend',
+        'mark_read book/write',
+        'with_link card/create',
+        'with_log card/unlink',
+      ],
+      // Odoo does not compute a stored field when it is read.
+      ofReads: ['with_link'],
+    });
+    const left = [
+      { members: ['by_private'] },
+      { members: ['lend_*'], targets: ['book/*'] },
+      { members: ['with_l*'] },
+    ];
+    expect(list(...left)).toEqual({ all: ['mark_read book/write'], ofReads: [''] });
   },
 );
 

@@ -183,16 +183,38 @@ export function decideRelatedApproval(
  * too.
  */
 export function decideData(compiled: CompiledPolicy | null, route: DataRoute): DeniedDecision | null {
-  if (compiled === null || compiled.policy.data?.includes(route)) return null;
+  if (compiled === null) return null;
+  if (compiled.policy.data?.includes(route) === true)
+    return route === 'documents' && compiled.fields !== null ? deny('fields', DOCUMENT_FIELDS) : null;
   return deny('data', `This key may not use ${DATA_NAMES[route]}. Ask the operator to allow it in \`data\`.`);
 }
+
+/** What a report prints is not known. */
+const DOCUMENT_FIELDS =
+  'This key may use some fields only (`fields`), and a document can print any field. Ask the operator for a key without `fields`.';
 
 const DATA_NAMES: Record<DataRoute, string> = {
   export: 'the export of records',
   changes: 'the list of changes',
   files: 'the download and upload of files',
+  documents: 'documents',
   subscriptions: 'subscriptions',
 };
+
+/**
+ * Decides whether a call may be one of many to different instances, and returns null if it may. The policy must allow
+ * each of them, too.
+ */
+export function decideFleet(
+  compiled: CompiledPolicy | null,
+  { method, isReadOnly }: Pick<PolicyRequest, 'method' | 'isReadOnly'>,
+): DeniedDecision | null {
+  if (isReadOnly || compiled?.policy.fleet === 'write') return null;
+  return deny(
+    'fleet',
+    `\`${method}\` is not known to do nothing but read, and calls to many instances at once may only read. Call each instance alone, or ask the operator for a policy with \`"fleet": "write"\`.`,
+  );
+}
 
 function findRule(rules: readonly ModelRule[], model: string, method: string): ModelRule | undefined {
   return rules.find((rule) => rule.matches(model) && rule.holdsFor(model, method));

@@ -7,6 +7,7 @@ export {
   decideApproval,
   decideCaller,
   decideData,
+  decideFleet,
   decideRelatedApproval,
   decideRelatedWrites,
   decideServer,

@@ -55,6 +55,18 @@ export function text(description: string, findError: FindTextError): MemberKind<
   };
 }
 
+/** One of these texts. */
+export function choice<Text extends string>(description: string, known: readonly Text[]): MemberKind<Text> {
+  return {
+    schema: z.enum(known).describe(description),
+    read(value, path, report) {
+      const found = known.find((text) => text === value);
+      if (found === undefined) report(path, `must be ${known.map((text) => `"${text}"`).join(' or ')}`);
+      return found;
+    },
+  };
+}
+
 /** An object with any of these members, at least one. `rule` is the error of any other value. */
 export function members<Value extends object>(
   description: string,

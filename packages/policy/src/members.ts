@@ -2,12 +2,13 @@
  * The members of a policy, one row each. The parser, the schema of the admin API and its OpenAPI document follow from
  * this table.
  */
-import { DATA_ROUTES, type Policy } from '@erp-proxy/contract';
+import { DATA_ROUTES, FLEET_ACCESS, type Policy } from '@erp-proxy/contract';
 import { isTimeZone } from '@erp-proxy/odoo/times';
 import { parseBlock } from '@erp-proxy/text';
 import { z } from 'zod';
 import { findFieldError } from './field-pattern.ts';
 import {
+  choice,
   choices,
   count,
   counts,
@@ -95,6 +96,10 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
   data: choices(
     'What moves data that the key may use beside single calls. Each also needs `models` to allow what it reads and writes.',
     DATA_ROUTES,
+  ),
+  fleet: choice(
+    'What calls to many instances at once may do: `read` only (default), or also `write`, which `models` must allow too.',
+    FLEET_ACCESS,
   ),
   limit_max: count('Maximum number of records of one read.'),
   per_day: count('Maximum number of calls in one day (UTC).'),

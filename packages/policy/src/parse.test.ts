@@ -365,7 +365,7 @@ describe('data', () => {
     expect(parse(['export', 'changes', 'files', 'subscriptions'])).toEqual([]);
     expect(parse([])[0]).toMatch(/^data: is empty/);
     expect(parse(['export', 'file', 'export'])).toEqual([
-      expect.stringMatching(/^data\[1\]: must be one of export, changes, files, subscriptions/),
+      expect.stringMatching(/^data\[1\]: must be one of export, changes, files, documents, subscriptions/),
       expect.stringMatching(/^data\[2\]: /),
     ]);
     expect(parse('export')[0]).toMatch(/^data: /);

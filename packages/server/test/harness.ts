@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { JobTimes } from '@erp-proxy/data/jobs';
 import type { WorkerTimes } from '@erp-proxy/data/subscriptions';
 import { createLogger } from '@erp-proxy/observe/log';
 import { type App, type AppOptions, createApp } from '../src/app/app.ts';
@@ -38,10 +39,14 @@ export interface ProxyOptions {
   nowMs?: () => number;
   /** Shorter times for the work on subscriptions. */
   subscriptionTimes?: Partial<WorkerTimes>;
+  /** Shorter times for the work on jobs. */
+  jobTimes?: Partial<JobTimes>;
   /** Folder of the built console. Without it, the console is off: reading its files takes a third of a start. */
   consoleFolder?: string;
   /** Function that starts the sandbox of a first start. */
   startSandbox?: AppOptions['startSandbox'];
+  /** Files that settings have come from. */
+  secretFiles?: AppOptions['secretFiles'];
 }
 
 export interface HttpAnswer {
@@ -75,8 +80,10 @@ export async function startProxy({
   clock,
   nowMs,
   subscriptionTimes,
+  jobTimes,
   consoleFolder,
   startSandbox,
+  secretFiles,
 }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
@@ -104,8 +111,10 @@ export async function startProxy({
     ...(clock === undefined ? {} : { clock }),
     ...(nowMs === undefined ? {} : { nowMs }),
     ...(subscriptionTimes === undefined ? {} : { subscriptionTimes }),
+    ...(jobTimes === undefined ? {} : { jobTimes }),
     ...(consoleFolder === undefined ? {} : { consoleFolder }),
     ...(startSandbox === undefined ? {} : { startSandbox }),
+    ...(secretFiles === undefined ? {} : { secretFiles }),
   });
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });

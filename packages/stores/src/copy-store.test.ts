@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeAfterFile, closeAfterTest } from '../../server/test/close-after-test.ts';
 import { runCommand } from '../../server/test/commands/run-command.ts';
+import { buildConsent, buildSignInObject } from '../../server/test/stores/consent-suite.ts';
+import { buildJob } from '../../server/test/stores/job-suite.ts';
 import { buildKey, buildToken } from '../../server/test/stores/store-suite.ts';
 import { makeBatch } from './audit-batch.fixture.ts';
 import { copyStore } from './copy-store.ts';
@@ -50,6 +52,7 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
   async audit({ audit }) {
     await audit.append(makeBatch({ at: 5, record: '{"kind":"call"}' }, { at: HOUR, record: '{"é":1}' }));
     await audit.prune(6, 1);
+    await audit.moveSink('file audit.ndjson', null, { seq: 1, hash: new Uint8Array(32).fill(3) });
   },
   async idempotency({ idempotency }) {
     await idempotency.claim(CLAIM);
@@ -57,7 +60,7 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     await idempotency.claim({ ...CLAIM, id: 'running' });
   },
   callCounts: async ({ callCounts }) =>
-    callCounts.add([{ month: '2026-11', clientId: 'one', calls: 5_000_000_000 }]),
+    callCounts.add([{ period: '2026-11', clientId: 'one', calls: 5_000_000_000 }]),
   approvals: async ({ approvals }) =>
     approvals.ask(
       {
@@ -75,6 +78,9 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
     await operators.confirm({ id: 'corp/ada', name: 'Ada', granted: '{}', confirmedAt: 1 });
     await operators.endSession({ session: 's', keptUntil: HOUR, now: 1 });
   },
+  consents: async ({ consents }) => consents.insert(buildConsent({ providerSession: 's' }), 9),
+  signInObjects: async ({ signInObjects }) =>
+    signInObjects.put(buildSignInObject({ consent: 'c1', consumedAt: 7 }), null),
   operatorTokens: async ({ operatorTokens }) => operatorTokens.insert(buildToken({ id: 'token' })),
   connections: async ({ connections }) => {
     await connections.put({
@@ -91,12 +97,18 @@ const FILL: Record<PartName, (store: Store) => Promise<unknown>> = {
   async subscriptions({ subscriptions }) {
     const row = { id: 's', name: 'orders', body: '{"url":"https://a.example"}', createdAt: 1000 };
     await subscriptions.insert(row, 9);
-    await subscriptions.commitReading('s', 0, {
+    await subscriptions.holdShards('this', { ttlMs: HOUR, latestMs: HOUR });
+    await subscriptions.commitReading('this', 's', 0, {
       progress: '{"from":1}',
       ids: { replacesAll: true, parts: [{ part: 0, ids: '7' }] },
       now: HOUR,
       deliveries: [{ id: 'd1', record: '7', type: 'res.partner.upserted', body: '{"id":7}' }],
     });
+  },
+  async jobs({ jobs }) {
+    await jobs.add(buildJob({ id: 'j' }), { clientMax: 9, waitingMax: 9, bytesMax: HOUR });
+    await jobs.claim('1', HOUR, 9, 1);
+    await jobs.addPart('j', '1', 0, Buffer.from([0, 255, 10]));
   },
   leases: async ({ leases }) => leases.acquire('work', 'me', HOUR),
 };
@@ -154,6 +166,8 @@ async function expectCopy(url: string): Promise<void> {
   expect(await copied.connections.find('prod', 'corp/ann')).toMatchObject({ instanceId: 'i', body: '{}' });
   expect(await copied.subscriptions.findByName('orders')).toMatchObject({ id: 's' });
   expect(await copied.subscriptions.readProgress('s', 0)).toMatchObject({ progress: '{"from":1}', ids: '7' });
+  expect(await copied.jobs.find('j')).toMatchObject({ state: 'running', facts: '{"model":"res.partner"}' });
+  expect(Buffer.from((await copied.jobs.readPart('j', '1', 0))!)).toEqual(Buffer.from([0, 255, 10]));
   // A lease belongs to a process of the old store.
   expect(await copied.leases.acquire('work', 'another', HOUR)).toBe(true);
   // The next record continues the chain.

@@ -6,6 +6,7 @@ import type { Databases } from './statements.ts';
 const COLUMNS = 'id, denied_at AS "deniedAt"';
 
 export function createDeniedSubjects({ durable }: Databases): DeniedSubjectStore {
+  const { isIn } = durable.dialect;
   const hasChanged = (count: number) => count === 1;
   return {
     async deny({ id, deniedAt }, auditBatch) {
@@ -27,6 +28,12 @@ export function createDeniedSubjects({ durable }: Databases): DeniedSubjectStore
       const [subject] = await durable.query<DeniedSubject>(find, [id], 'find-denied-subject');
       return subject ?? null;
     },
+    findAll: (ids) =>
+      durable.query<DeniedSubject>(
+        `SELECT ${COLUMNS} FROM denied_subjects WHERE ${isIn('id', '$1')}`,
+        [ids],
+        'find-denied-subjects',
+      ),
     list: (after, limit) =>
       durable.query<DeniedSubject>(
         `SELECT ${COLUMNS} FROM denied_subjects WHERE id > $1 ORDER BY id LIMIT $2`,

@@ -18,8 +18,15 @@ export function createOperatorRecords({ durable }: Databases): OperatorStore {
         [id, name, granted, confirmedAt],
       ),
     withdraw: (id) => change('UPDATE operators SET granted = NULL WHERE id = $1', [id]),
-    endSessions: (id, until) =>
-      change('UPDATE operators SET ended_until = $2 WHERE id = $1 AND ended_until < $2', [id, until]),
+    async endSessions(id, until, auditBatch) {
+      if (!isStorable(id)) return false;
+      const end = `UPDATE operators SET ended_until = CASE WHEN ended_until < $2 THEN $2 ELSE ended_until END
+        WHERE id = $1`;
+      const isKnown = (count: number) => count === 1;
+      return isKnown(
+        await durable.transactWithAudit(auditBatch, (it) => it.change(end, [id, until]), isKnown),
+      );
+    },
     endSession: ({ session, keptUntil, now }) =>
       durable.transact(async (statements) => {
         await statements.change('DELETE FROM ended_sessions WHERE kept_until < $1', [now]);

@@ -2,9 +2,11 @@
 import { createApprovals } from './approvals.ts';
 import { createCallCounts } from './call-counts.ts';
 import { createConnections } from './connections.ts';
+import { createConsents, createSignInObjects } from './consents.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createInstances } from './instances.ts';
+import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createOperatorTokens } from './operator-tokens.ts';
@@ -18,6 +20,8 @@ export function createSharedParts(databases: Databases) {
     keys: createKeys(databases),
     instances: createInstances(databases),
     connections: createConnections(databases),
+    consents: createConsents(databases),
+    signInObjects: createSignInObjects(databases),
     idempotency: createIdempotency(databases),
     callCounts: createCallCounts(databases),
     approvals: createApprovals(databases),
@@ -26,6 +30,7 @@ export function createSharedParts(databases: Databases) {
     operators: createOperatorRecords(databases),
     statistics: createStatistics(databases),
     subscriptions: createSubscriptions(databases),
+    jobs: createJobs(databases),
     leases: createLeases(databases),
   };
 }

@@ -5,6 +5,7 @@ import { chooseDeliveryPlace, type WaitingDelivery } from './delivery-place.ts';
 import type { AuditBatch } from './ports/audit.ts';
 import type { Change } from './ports/change.ts';
 import type {
+  ActiveSubscription,
   ClaimedDelivery,
   DeliveryBatch,
   DeliveryRecord,
@@ -16,6 +17,7 @@ import type {
 } from './ports/subscriptions.ts';
 import { createParameters, isStorable, placeRows, splitRows } from './sql.ts';
 import type { Databases, Statements } from './statements.ts';
+import { createSubscriptionShards, holdsShard } from './subscription-shards.ts';
 
 const COLUMNS = `id, name, state, reason, body, version, created_at AS "createdAt", created_by AS "createdBy", read_at AS "readAt", problem,
   failures, failing_since AS "failingSince", retry_at AS "retryAt", last_failure AS "lastFailure",
@@ -102,6 +104,9 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
     }
   }
 
+  /** Condition: the owner in the parameter holds the shard of the subscription now. */
+  const isHeldBy = (parameter: string) => holdsShard(quick.dialect, parameter);
+
   function change(
     auditBatch: AuditBatch | undefined,
     make: (statements: Statements) => Promise<Change>,
@@ -148,10 +153,10 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         values,
       );
     },
-    listActive: (limit) =>
-      quick.query<StoredSubscription>(
-        "SELECT id, name, body FROM subscriptions WHERE state = 'active' LIMIT $1",
-        [limit],
+    listActive: (owner, limit) =>
+      quick.query<ActiveSubscription>(
+        `SELECT id, name, body, shard FROM subscriptions WHERE state = 'active' AND ${isHeldBy('$1')} LIMIT $2`,
+        [owner, limit],
       ),
     replace(id, version, { body, restarts }, auditBatch) {
       const statement = `UPDATE subscriptions
@@ -196,6 +201,8 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         ),
       ),
 
+    ...createSubscriptionShards(quick),
+
     async readProgress(id, waitingMax) {
       const [row] = await quick.query<StoredSubscription & Omit<SubscriptionProgress, 'subscription'>>(
         `SELECT ${COLUMNS}, progress, progress_version AS "progressVersion", (
@@ -212,13 +219,13 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
       const { progress, progressVersion, ids, waiting, ...subscription } = row;
       return { subscription, progress, progressVersion, ids, waiting };
     },
-    commitReading(id, progressVersion, { progress, ids, now, deliveries }) {
+    commitReading(owner, id, progressVersion, { progress, ids, now, deliveries }) {
       return quick.transact(async (statements) => {
         const changed = await statements.change(
           `UPDATE subscriptions
            SET progress = $3, progress_version = progress_version + 1, read_at = $4, problem = NULL
-           WHERE id = $1 AND progress_version = $2 AND state = 'active'`,
-          [id, progressVersion, progress, now],
+           WHERE id = $1 AND progress_version = $2 AND state = 'active' AND ${isHeldBy('$5')}`,
+          [id, progressVersion, progress, now, owner],
         );
         if (changed === 0) return false;
         if (ids !== undefined) await changeIds(statements, id, ids);
@@ -266,7 +273,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         return true;
       });
     },
-    async saveReadingOutcomes(all) {
+    async saveReadingOutcomes(owner, all) {
       for (const part of splitRows(all)) {
         const { values, place } = createParameters();
         const outcomes = placeRows(
@@ -276,28 +283,29 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         );
         await quick.change(
           `UPDATE subscriptions SET read_at = outcomes.column2, problem = outcomes.column3
-           FROM (VALUES ${outcomes}) AS outcomes WHERE id = outcomes.column1`,
+           FROM (VALUES ${outcomes}) AS outcomes WHERE id = outcomes.column1 AND ${isHeldBy(place(owner))}`,
           values,
         );
         if (isBlocking) await nextTurn();
       }
     },
 
-    async findNextDue(except) {
+    async findNextDue(owner, except) {
       const [found] = await quick.query<{ dueAt: number }>(
-        `SELECT due_at AS "dueAt" FROM subscriptions WHERE due_at IS NOT NULL AND NOT ${isIn('id', '$1')}
+        `SELECT due_at AS "dueAt" FROM subscriptions
+         WHERE due_at IS NOT NULL AND NOT ${isIn('id', '$1')} AND ${isHeldBy('$2')}
          ORDER BY due_at LIMIT 1`,
-        [except],
+        [except, owner],
       );
       return found?.dueAt ?? null;
     },
-    claimDeliveries({ now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
+    claimDeliveries({ owner, now, endsAt, claim, receivers, subscriptionsMax, deliveriesMax, except }) {
       return quick.transact(async (statements) => {
         const due = await statements.query<StoredSubscription>(
           `SELECT ${COLUMNS} FROM subscriptions
-           WHERE due_at <= $1 AND NOT ${isIn('id', '$2')} AND (failures > 0) = $4
+           WHERE due_at <= $1 AND NOT ${isIn('id', '$2')} AND (failures > 0) = $4 AND ${isHeldBy('$5')}
            ORDER BY due_at LIMIT $3 ${skipLocked}`,
-          [now, except, subscriptionsMax, receivers === 'failing'],
+          [now, except, subscriptionsMax, receivers === 'failing', owner],
         );
         const batches: DeliveryBatch[] = [];
         for (const subscription of due) {
@@ -338,10 +346,12 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
     async recordAttempts(id, claim, outcome) {
       const { now, results, wakesAll, disables } = outcome;
       await quick.transact(async (statements) => {
-        await statements.change(
+        const changed = await statements.change(
           `UPDATE subscriptions
            SET failures = $2, failing_since = $3, retry_at = $4, last_failure = $5, delivered_at = $6
-           WHERE id = $1`,
+           WHERE id = $1 AND EXISTS (
+             SELECT 1 FROM deliveries WHERE subscription = $1 AND claim = $7 AND state = 'waiting'
+           )`,
           [
             id,
             outcome.failures,
@@ -349,8 +359,11 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
             outcome.retryAt,
             outcome.lastFailure,
             outcome.deliveredAt,
+            claim,
           ],
         );
+        // This process was stopped for so long that another one has claimed all the deliveries.
+        if (changed === 0) return;
         for (const { id: delivery, state, nextAt, status, failure, durationMs } of results) {
           const [claimed] = await statements.query<{ seq: number; record: string | null; attempts: number }>(
             `SELECT seq, record, attempts FROM deliveries
@@ -397,17 +410,18 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         await updateDue(statements, id);
       });
     },
-    advanceWaits(after, ms) {
+    advanceWaits(shards, after, ms) {
       // Shifts all waits in one transaction. If a part were shifted and the call repeated, that part would end too
       // early.
       return quick.transact(async (statements) => {
         const found = await statements.query<{ id: string }>(
-          `SELECT id FROM subscriptions WHERE retry_at > $1
-             OR EXISTS (
+          `SELECT id FROM subscriptions WHERE ${isIn('shard', '$2')} AND (
+             retry_at > $1 OR EXISTS (
                SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND state = 'waiting' AND next_at > $1
              )
+           )
            ORDER BY id ${forUpdate}`,
-          [after],
+          [after, shards],
         );
         const ids = found.map(({ id }) => id);
         await statements.change(
@@ -424,12 +438,13 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         ]);
       });
     },
-    async limitWaits({ now, claimMs, retryMs }) {
+    async limitWaits({ owner, now, claimMs, retryMs }) {
       const ends = [now + claimMs, now + retryMs];
       const late = await quick.query<{ id: string }>(
-        `SELECT id FROM subscriptions WHERE retry_at > $2
-           OR EXISTS (SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})`,
-        ends,
+        `SELECT id FROM subscriptions WHERE ${isHeldBy('$3')} AND (
+           retry_at > $2 OR EXISTS (SELECT 1 FROM deliveries WHERE subscription = subscriptions.id AND ${IS_LATE})
+         )`,
+        [...ends, owner],
       );
       for (const { id } of late) {
         await quick.transact(async (statements) => {
@@ -518,14 +533,15 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
       };
       return durable.transactWithAudit(auditBatch, make, () => true);
     },
-    measure: (limit) =>
+    measure: (owner, limit) =>
       quick.query<SubscriptionBacklog>(
         `SELECT name, subscriptions.state, failures, problem, count(deliveries.seq) AS waiting,
            min(deliveries.created_at) AS "oldestAt"
          FROM subscriptions LEFT JOIN deliveries
            ON subscription = subscriptions.id AND deliveries.state = 'waiting'
+         WHERE ${isHeldBy('$2')}
          GROUP BY subscriptions.id ORDER BY "oldestAt" NULLS LAST, name LIMIT $1`,
-        [limit],
+        [limit, owner],
       ),
     async prune(before, keptMax, limit) {
       // Skips locked rows: replicas must not wait for each other.

@@ -1,5 +1,7 @@
 /** Persons who sign in to the console by an identity provider. */
+export { findRuleForKnown } from './known-claims.ts';
 export {
+  type ConfirmedPerson,
   createOperators,
   type OperatorSession,
   type Operators,

@@ -10,6 +10,7 @@ import type { Vault } from '@erp-proxy/control/instances';
 import { createDeniedSubjects } from '@erp-proxy/control/tokens';
 import { type ClaimRule, findRule, listRules } from '@erp-proxy/control/tokens/issuers';
 import type { IdempotencyStore, OperatorStore } from '@erp-proxy/stores/ports';
+import { printKnownClaims } from './known-claims.ts';
 import type { Grant, OperatorProvider } from './parse-operators.ts';
 import type { Confirmed, Provider, SignInChecks } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
@@ -67,8 +68,17 @@ interface SignIn extends SignInChecks {
   endsAt: number;
 }
 
-/** Where a sign-in ends: at a page of the console, given by its path, or at a program on the machine of the browser. */
-export type ReturnTo = string | WaitingProgram;
+/**
+ * Where a sign-in ends: at a page of the console, given by its path, at a program on the machine of the browser, or at
+ * the question whether an application may act as the person.
+ */
+export type ReturnTo = string | WaitingProgram | WaitingApplication;
+
+/** An application for which a person signs in. */
+export interface WaitingApplication {
+  /** Id of the sign-in at the authorization server of the proxy. */
+  readonly application: string;
+}
 
 /** A program that waits for a person to sign in (RFC 8252). */
 export interface WaitingProgram {
@@ -82,8 +92,19 @@ export type SignInFault = 'denied' | 'no_role' | 'failed' | 'expired' | 'away';
 
 /** `returnTo` is null if the sign-in is not known. */
 export type SignInOutcome =
-  | { session: OperatorSession; value: string; returnTo: ReturnTo }
+  | { session: OperatorSession; value: string; returnTo: string | WaitingProgram }
+  | { person: ConfirmedPerson; returnTo: WaitingApplication }
   | { fault: SignInFault; returnTo: ReturnTo | null };
+
+/** A person whom the provider has just confirmed, without a session. */
+export interface ConfirmedPerson extends Pick<Confirmed, 'name' | 'claims' | 'refreshToken'> {
+  /** `<name of the provider>/<subject>` */
+  readonly id: string;
+  /** Hash of the session at the provider; null: not known. */
+  readonly providerSession: string | null;
+  /** When the provider must be asked again. */
+  readonly askAt: number;
+}
 
 /** A valid session. `value`: its new value; null: it stays. */
 export interface FoundSession {
@@ -105,6 +126,8 @@ export interface Operators {
   takeOver(code: string, proof: string): Promise<string | null>;
   /** The session with this value; null if it has ended. */
   find(value: string): Promise<FoundSession | null>;
+  /** Asks the provider whether a person without a session may go on. Rejects with a {@link ProviderError}. */
+  askAgain(refreshToken: string): Promise<ConfirmedPerson>;
   /**
    * The session that its person ends; null if there is none. It is not renewed any more. Tells the provider so, without
    * waiting for it.
@@ -137,6 +160,8 @@ export interface OperatorsOptions {
   /** A monotonic clock in milliseconds. */
   nowMs: () => number;
   onError: (error: unknown) => void;
+  /** Ends what persons have allowed applications: of a person, or of a session at the provider. */
+  endConsents: (whose: { person: string } | { providerSession: string }) => Promise<void>;
   /** Called for each refused sign-in, and for each session that the provider does not confirm. For the log. */
   onRefused: (refused: { fault: SignInFault; detail: string; id: string | null }) => void;
 }
@@ -154,6 +179,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     clock,
     nowMs,
     onError,
+    endConsents,
     onRefused,
   } = options;
   const denied = createDeniedSubjects(store);
@@ -192,7 +218,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     await store.operators.confirm({
       id,
       name,
-      granted: JSON.stringify({ role, instances }),
+      granted: printKnownClaims(settings, claims),
       confirmedAt: clock(),
     });
     const otherRoles = ROLES.filter((it) => it !== role && others.some((other) => other.role === it));
@@ -237,6 +263,9 @@ export function createOperators(options: OperatorsOptions): Operators {
     }
     const id = `${settings.name}/${person.subject}`;
     if (await denied.isDenied(id)) return fail('no_role', 'its subject is denied', id);
+    const { returnTo } = signIn;
+    if (typeof returnTo === 'object' && 'application' in returnTo)
+      return { person: describePerson(person), returnTo };
     const startedAt = clock();
     const started = await startSession(person, {
       session: randomUUID(),
@@ -244,7 +273,24 @@ export function createOperators(options: OperatorsOptions): Operators {
       endsAt: startedAt + LIFE_MS,
     });
     if (started === null) return fail('no_role', NO_RULE, id);
-    return { ...started, returnTo: signIn.returnTo };
+    return { ...started, returnTo };
+  }
+
+  function describePerson({
+    subject,
+    name,
+    claims,
+    refreshToken,
+    providerSession,
+  }: Confirmed): ConfirmedPerson {
+    return {
+      id: `${settings.name}/${subject}`,
+      name,
+      claims,
+      refreshToken,
+      providerSession: providerSession && nameProviderSession(providerSession),
+      askAt: clock() + settings.sessionMs,
+    };
   }
 
   /**
@@ -331,6 +377,14 @@ export function createOperators(options: OperatorsOptions): Operators {
     return next && { session: next, value: renewed };
   }
 
+  /** Also of a person who is not recorded: a sign-in for an application may wait for their answer. */
+  async function endSessionsOf(person: string, name: string): Promise<void> {
+    const now = clock();
+    if (await store.operators.endSessions(person, now)) return;
+    await store.operators.confirm({ id: person, name, granted: null, confirmedAt: now });
+    await store.operators.endSessions(person, now);
+  }
+
   return {
     name: settings.name,
     async begin(returnTo) {
@@ -368,6 +422,7 @@ export function createOperators(options: OperatorsOptions): Operators {
     },
 
     find,
+    askAgain: async (refreshToken) => describePerson(await provider.askAgain(refreshToken)),
     async end(value) {
       const session = openSession(value);
       if (session === null) return null;
@@ -381,8 +436,13 @@ export function createOperators(options: OperatorsOptions): Operators {
       const { subject, providerSession, id, acceptedForMs } = await provider.readLogout(text);
       if (!(await claimOnce(`logout ${hash('sha256', id, 'base64url')}`, acceptedForMs + USED_MARGIN_MS)))
         return;
-      if (providerSession !== null) await recordEnd(nameProviderSession(providerSession), clock() + LIFE_MS);
-      else await store.operators.endSessions(`${settings.name}/${subject}`, clock());
+      if (providerSession !== null) {
+        const name = nameProviderSession(providerSession);
+        await Promise.all([recordEnd(name, clock() + LIFE_MS), endConsents({ providerSession: name })]);
+      } else {
+        const person = `${settings.name}/${subject}`;
+        await Promise.all([endSessionsOf(person, subject ?? ''), endConsents({ person })]);
+      }
     },
     close: () => denied.close(),
   };

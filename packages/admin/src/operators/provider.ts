@@ -93,7 +93,9 @@ export interface Provider {
 }
 
 export interface ProviderOptions {
-  settings: OperatorProvider;
+  settings: Omit<OperatorProvider, 'clientSecret'>;
+  /** The secret of the client, which can change. */
+  readClientSecret: () => string;
   egress: EgressDispatcher;
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -101,8 +103,14 @@ export interface ProviderOptions {
   nowMs: () => number;
 }
 
-export function createProvider({ settings, egress, clock, nowMs }: ProviderOptions): Provider {
-  const { issuer, clientId, clientSecret, scopes } = settings;
+export function createProvider({
+  settings,
+  readClientSecret,
+  egress,
+  clock,
+  nowMs,
+}: ProviderOptions): Provider {
+  const { issuer, clientId, scopes } = settings;
   const issuerUrl = new URL(issuer);
   const send = createFetch(settings, egress);
   const discoveries = new SingleFlight<ServerMetadata>();
@@ -112,7 +120,7 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
   async function discover(): Promise<ServerMetadata> {
     if (known !== null && nowMs() - known.readAt < KEPT_MS) return known.metadata;
     return discoveries.run('', async () => {
-      const config = await discovery(issuerUrl, clientId, clientSecret, undefined, {
+      const config = await discovery(issuerUrl, clientId, readClientSecret(), undefined, {
         [customFetch]: send,
         timeout: TIMEOUT_SECONDS,
         ...(issuerUrl.protocol === 'http:' ? { execute: [allowInsecureRequests] } : {}),
@@ -133,6 +141,7 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
 
   async function configure(): Promise<Configuration> {
     const metadata = await discover();
+    const clientSecret = readClientSecret();
     const methods = metadata.token_endpoint_auth_methods_supported ?? [];
     const authenticate = methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic;
     const config = new Configuration(
@@ -240,7 +249,10 @@ export function createProvider({ settings, egress, clock, nowMs }: ProviderOptio
 }
 
 /** Sends requests of the library through the egress guard. Redirects are not followed. */
-function createFetch({ issuer, trust }: OperatorProvider, egress: EgressDispatcher): CustomFetch {
+function createFetch(
+  { issuer, trust }: Pick<OperatorProvider, 'issuer' | 'trust'>,
+  egress: EgressDispatcher,
+): CustomFetch {
   const issuerOrigin = new URL(issuer).origin;
   return async (url, { method, headers, body, signal }) => {
     const { origin, pathname, search } = new URL(url);
@@ -284,7 +296,9 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 function readLogoutClaims(claims: JWTPayload): Logout {
   const events: unknown = claims['events'];
   const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events;
-  const subject = readId(claims.sub);
+  const named = readId(claims.sub);
+  // Nobody signs in with another subject.
+  const subject = named !== null && SUBJECT.test(named) ? named : null;
   const providerSession = readId(claims['sid']);
   const id = readId(claims.jti);
   // An id token has a nonce, and must not be taken for a logout token.

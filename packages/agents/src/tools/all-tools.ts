@@ -7,6 +7,7 @@ import { createRecord } from './create-record.ts';
 import { deleteRecords } from './delete-records.ts';
 import { describeModel } from './describe-model.ts';
 import { getContext } from './get-context.ts';
+import { getDocument } from './get-document.ts';
 import { listChanges } from './list-changes.ts';
 import { listModels } from './list-models.ts';
 import { readFile } from './read-file.ts';
@@ -24,6 +25,7 @@ export const ALL_TOOLS: readonly Tool[] = [
   aggregateRecords,
   listChanges,
   readFile,
+  getDocument,
   createRecord,
   updateRecords,
   deleteRecords,

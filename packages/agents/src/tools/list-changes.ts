@@ -73,7 +73,9 @@ export const listChanges = defineTool({
       return {
         changes: read.changes.map(({ change, id, at: time }, index) => {
           const at = time === null ? null : printTime(time);
-          return change === 'left' ? { change, id, at } : { change, id, at, record: records[index] };
+          return change === 'upsert'
+            ? { change, id, at, record: records[index] }
+            : { change: 'left', id, at };
         }),
         cursor: read.cursor,
         more: read.more,

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { readDocument } from '../documents/read-document.ts';
 import type { Session } from '../session.ts';
 import { cleanText, DATA_NOTE, LISTED_TEXT_MAX, showValue } from '../show.ts';
-import { readTextPart, type TextPart } from '../text-parts.ts';
-import { defineTool, PictureAnswer } from '../tool.ts';
+import { fitTextPart } from '../text-parts.ts';
+import { AnswerWithPart, defineTool } from '../tool.ts';
 import { ToolError } from '../tool-error.ts';
 import * as given from './arguments.ts';
 
@@ -82,7 +82,7 @@ export const readFile = defineTool({
       ...(type === undefined ? {} : { type: showText(type) }),
       ...(size === undefined ? {} : { size }),
     };
-    const part = text === null ? null : fitPart(text, offset);
+    const part = text === null ? null : fitTextPart(text, offset, TEXT_BYTES_MAX);
     const answer = {
       ...described,
       ...(part === null ? {} : { text: part.text }),
@@ -92,7 +92,10 @@ export const readFile = defineTool({
     };
     return content === null || pictureType === null
       ? answer
-      : new PictureAnswer({ ...answer, type: pictureType }, { data: content, mimeType: pictureType });
+      : new AnswerWithPart(
+          { ...answer, type: pictureType },
+          { type: 'image', data: content, mimeType: pictureType },
+        );
   },
 });
 
@@ -199,16 +202,6 @@ function decodeText(bytes: Buffer): string | null {
     return cleanText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return null;
-  }
-}
-
-/** The largest part of the text that fits into an answer. */
-function fitPart(text: string, offset: number): TextPart {
-  for (let lengthMax = TEXT_BYTES_MAX; ; ) {
-    const part = readTextPart(text, offset, lengthMax);
-    const bytes = Buffer.byteLength(JSON.stringify(part.text));
-    if (bytes <= TEXT_BYTES_MAX) return part;
-    lengthMax = Math.floor((part.text.length * TEXT_BYTES_MAX) / bytes);
   }
 }
 

@@ -19,6 +19,8 @@ export type SessionState =
   | { state: 'closed' }
   /** The session ended while the page was in use; requests wait. */
   | { state: 'ended' }
+  /** Who is signed in has no role. `reason` says so. */
+  | { state: 'no_role'; reason: string }
   /** Nobody can sign in: `reason` says why. */
   | { state: 'unavailable'; reason: string };
 
@@ -64,6 +66,7 @@ export async function checkSession(): Promise<void> {
   }
   if (response.ok) await open(response);
   else if (response.status === 401) change({ state: 'closed' });
+  else if (response.status === 403) change({ state: 'no_role', reason: await readDetail(response) });
   else change({ state: 'unavailable', reason: await readDetail(response) });
 }
 

@@ -2,13 +2,17 @@
 
 import {
   ActionIcon,
+  Anchor,
   AppShell,
   Box,
   Burger,
+  Button,
   Group,
   Modal,
   NavLink,
+  Popover,
   ScrollArea,
+  Stack,
   Text,
   Tooltip,
   useComputedColorScheme,
@@ -27,16 +31,18 @@ import {
   signOut,
   watchSession,
 } from '../api/session.ts';
+import { Facts } from '../parts/facts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LeaveDialog } from '../parts/leave-dialog.tsx';
 import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { revealInvisible } from '../parts/show-json.ts';
 import { hasUnsavedInput } from '../parts/unsaved-input.ts';
 import { LimitedPage, RolePage } from './error-pages.tsx';
 import icon from './icon.svg';
 import { LoadingPage } from './loading-page.tsx';
 import { findNeededRole, isAboutAll, PAGES } from './pages.ts';
 import { SignInForm } from './sign-in-form.tsx';
-import { SignInPage, UnavailablePage } from './sign-in-page.tsx';
+import { NoRolePage, SignInPage, UnavailablePage } from './sign-in-page.tsx';
 
 export function Frame() {
   const session = useSyncExternalStore(watchSession, readSession);
@@ -48,6 +54,8 @@ export function Frame() {
       return <LoadingPage />;
     case 'closed':
       return <SignInPage />;
+    case 'no_role':
+      return <NoRolePage reason={session.reason} />;
     case 'unavailable':
       return <UnavailablePage reason={session.reason} />;
     default:
@@ -156,23 +164,48 @@ function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** Who is signed in, if the proxy knows a person. */
+/** Who is signed in, if the proxy knows a person, with the rights and the way to the own connections. */
 function Holder() {
   const holder = readHolder();
   if (holder?.actor.type !== 'person') return null;
   const { actor, role, instances, other_roles: others } = holder;
   const limits = instances === null ? '' : `, instances ${instances.join(', ')}`;
-  const further =
-    others.length === 0 ? '' : `. Further rules give ${others.join(', ')}; the first rule decides.`;
+  const facts = [
+    ['You are', actor.id],
+    ['Your role', role],
+    ['Your instances', instances === null ? 'all, and the whole proxy' : instances.join(', ')],
+    ...(others.length === 0
+      ? []
+      : [['Further rules give', `${others.join(', ')}; the first rule decides`] as const]),
+  ] as const;
   return (
-    <Tooltip label={`${actor.id}: ${role}${limits}${further}`} multiline maw={420}>
-      <Text size="sm" truncate maw={{ base: 72, sm: 260 }}>
-        {actor.name}
-        <Text span c="dimmed" visibleFrom="sm">
-          {` · ${role}${limits}`}
-        </Text>
-      </Text>
-    </Tooltip>
+    <Popover position="bottom-end" width={320} trapFocus withArrow>
+      <Popover.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          px={4}
+          maw={{ base: 72, sm: 300 }}
+          title={actor.id}
+        >
+          <Text size="sm" c="var(--mantine-color-text)" truncate>
+            {revealInvisible(actor.name)}
+            <Text span c="dimmed" visibleFrom="sm">
+              {` · ${role}${limits}`}
+            </Text>
+          </Text>
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="sm">
+          <Facts facts={facts} />
+          <Anchor size="sm" href={`${ROOT}me`}>
+            Your connections to Odoo
+          </Anchor>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

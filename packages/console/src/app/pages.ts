@@ -7,7 +7,9 @@ export const PAGES = [
   { path: '/playground', label: 'Playground', icon: 'play' },
   { path: '/calls', label: 'Calls', icon: 'list' },
   { path: '/keys', label: 'Keys', icon: 'key' },
+  { path: '/people', label: 'People', icon: 'people' },
   { path: '/instances', label: 'Instances', icon: 'server' },
+  { path: '/fleet', label: 'Fleet', icon: 'grid' },
   { path: '/subscriptions', label: 'Subscriptions', icon: 'webhook' },
   { path: '/approvals', label: 'Approvals', icon: 'approval' },
 ] as const satisfies readonly { path: string; label: string; icon: IconName }[];
@@ -22,7 +24,7 @@ const ROLES: readonly { path: string; role: Role }[] = [
 ];
 
 /** Pages about the whole proxy, which are not for who is limited to some of the instances. */
-const WHOLE: readonly string[] = ['/keys/denied-subjects'];
+const WHOLE: readonly string[] = ['/keys/denied-subjects', '/people/sign-ins', '/people/applications'];
 
 export function isAboutAll(path: string): boolean {
   return WHOLE.includes(path);

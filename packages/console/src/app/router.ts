@@ -6,9 +6,11 @@ import { createRouter, lazyRouteComponent as lazy } from '@tanstack/react-router
 import { ROOT } from '../api/root.ts';
 import { approvalRoute, approvalsRoute } from '../pages/approvals/route.ts';
 import { callRoute, callsRoute } from '../pages/calls/route.ts';
+import { fleetRoute } from '../pages/fleet/route.ts';
 import { instanceRoute, instancesRoute, newInstanceRoute } from '../pages/instances/route.ts';
 import { keyRoute, keysRoute, newKeyRoute, subjectsRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
+import { applicationsRoute, connectionsRoute, personsRoute } from '../pages/people/route.ts';
 import { playgroundRoute } from '../pages/playground/route.ts';
 import { startRoute } from '../pages/start/route.ts';
 import { newSubscriptionRoute, subscriptionRoute, subscriptionsRoute } from '../pages/subscriptions/route.ts';
@@ -36,6 +38,16 @@ export function createConsoleRouter() {
       }),
       newKeyRoute.update({ component: lazy(() => import('../pages/keys/key-new-page.tsx'), 'NewKeyPage') }),
       keyRoute.update({ component: lazy(() => import('../pages/keys/key-page.tsx'), 'KeyPage') }),
+      connectionsRoute.update({
+        component: lazy(() => import('../pages/people/connections-page.tsx'), 'ConnectionsPage'),
+      }),
+      applicationsRoute.update({
+        component: lazy(() => import('../pages/people/applications-page.tsx'), 'ApplicationsPage'),
+      }),
+      personsRoute.update({
+        component: lazy(() => import('../pages/people/persons-page.tsx'), 'PersonsPage'),
+      }),
+      fleetRoute.update({ component: lazy(() => import('../pages/fleet/fleet-page.tsx'), 'FleetPage') }),
       instancesRoute.update({
         component: lazy(() => import('../pages/instances/instances-page.tsx'), 'InstancesPage'),
       }),

@@ -1,8 +1,9 @@
 /** The page for a person who has not signed in, or cannot sign in. */
-import { Alert, Center, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Center, Code, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { signIn } from '../api/session.ts';
+import { ROOT } from '../api/root.ts';
+import { signIn, signOut } from '../api/session.ts';
 import icon from './icon.svg';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -12,6 +13,19 @@ export function SignInPage() {
     <Card title="Sign in">
       {failure !== null && <Alert color="orange">{failure}</Alert>}
       <SignInForm />
+    </Card>
+  );
+}
+
+/** For a person whom no rule gives a role. */
+export function NoRolePage({ reason }: { reason: string }) {
+  return (
+    <Card title="You have no role">
+      <Text>{reason}</Text>
+      <Anchor href={`${ROOT}me`}>Your connections to Odoo</Anchor>
+      <Button variant="default" onClick={() => void signOut()}>
+        Sign out
+      </Button>
     </Card>
   );
 }

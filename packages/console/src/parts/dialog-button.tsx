@@ -18,8 +18,8 @@ interface DialogButtonProps extends ButtonProps {
   mutation: AdminMutation;
   /** What is sent. Null: the input is not complete. */
   request: AdminRequest | null;
-  /** The corresponding command. */
-  command: string;
+  /** The corresponding command; null if there is none. */
+  command: string | null;
   /** The role that may send the request; others do not see the button. Default: `operator`. */
   needs?: Role;
   /** Inputs, or what will happen, and whether it can be undone. */

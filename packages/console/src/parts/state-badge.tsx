@@ -1,26 +1,31 @@
 import { Badge } from '@mantine/core';
 
-/** Colours of the states of keys, instances, subscriptions, deliveries, approvals and breakers. */
+/** Colours of the states of all objects that have one, from keys to breakers. */
 const COLORS: Record<string, string> = {
   active: 'teal',
   approved: 'teal',
   closed: 'teal',
+  connected: 'teal',
   delivered: 'teal',
   used: 'teal',
   ok: 'teal',
+  reachable: 'teal',
   degraded: 'orange',
   expiring: 'orange',
   half_open: 'orange',
+  moved: 'orange',
   'cannot read': 'red',
   'no policy': 'orange',
   paused: 'orange',
   pending: 'orange',
   waiting: 'orange',
+  denied: 'red',
   disabled: 'red',
   expired: 'red',
   failed: 'red',
   open: 'red',
   refused: 'red',
+  unreachable: 'red',
   revoked: 'red',
 };
 

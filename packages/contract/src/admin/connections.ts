@@ -12,6 +12,9 @@ const MEMBERS = {
   login: z.string().describe('Login of the user in Odoo.'),
   user_id: z.int().describe('Id of the user in Odoo.'),
   key_expires_at: time.nullable().describe('When the key expires in Odoo; null: never, or not known.'),
+  key_renewed: z
+    .boolean()
+    .describe('True: the proxy replaces the key before it expires, and the last attempt has not failed.'),
   created_at: time,
   updated_at: time.describe('When the key was entered the last time.'),
 };
@@ -54,7 +57,11 @@ export type ConnectionCheck = z.infer<typeof connectionCheck>;
 /** A connection of any person, without its key. */
 export const connectionView = named(
   'Connection',
-  z.object({ person: z.string().describe('`<issuer>/<subject>`'), ...MEMBERS }),
+  z.object({
+    person: z.string().describe('`<issuer>/<subject>`'),
+    ...MEMBERS,
+    key_failure: z.string().nullable().describe('Why the last renewal of the key failed; null: it did not.'),
+  }),
 );
 export type ConnectionView = z.infer<typeof connectionView>;
 

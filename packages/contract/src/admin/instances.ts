@@ -46,6 +46,9 @@ export const INSTANCE_MEMBERS = {
   rotate_key: z
     .boolean(FLAG_RULE)
     .describe('Let the proxy replace the key before it expires (Odoo 19 and later).'),
+  tags: z
+    .array(z.string())
+    .describe('Words by which calls to many instances choose theirs (docs/fleet.md). Default: none.'),
 };
 
 const instanceKey = z

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { VersionTag } from '../version-tag.ts';
+import { applicationPage, applicationQuery } from './applications.ts';
 import { approvalDetails, approvalPage, approvalQuery, approvalRefusal, approvalView } from './approvals.ts';
 import {
   auditPage,
@@ -39,6 +40,7 @@ import {
   keyView,
   newKeyView,
 } from './keys.ts';
+import { personPage } from './persons.ts';
 import {
   explainInput,
   explanation,
@@ -458,6 +460,43 @@ export const OPERATIONS = {
     role: 'operator',
     summary:
       'Removes the connection of a person. The person must connect again before further calls; the key in Odoo stays.',
+    answer: { status: 204 },
+    problems: [404],
+  },
+  listPersons: {
+    method: 'GET',
+    path: '/persons',
+    role: 'viewer',
+    reach: 'all',
+    summary: 'Lists the persons who have signed in by the identity provider of operators, ordered by id.',
+    query: pageQuery,
+    answer: { status: 200, schema: personPage },
+  },
+  /** A person without a session has none afterwards, too. */
+  signOutPerson: {
+    method: 'POST',
+    path: '/persons/:id/sign-out',
+    role: 'admin',
+    reach: 'all',
+    summary: 'Ends all sessions of a person, on every replica at once. The person may sign in again.',
+    answer: { status: 204 },
+    problems: [404],
+  },
+  listApplications: {
+    method: 'GET',
+    path: '/applications',
+    role: 'viewer',
+    reach: 'all',
+    summary: 'Lists which applications may act as which persons, ordered by person.',
+    query: applicationQuery,
+    answer: { status: 200, schema: applicationPage },
+  },
+  withdrawApplication: {
+    method: 'DELETE',
+    path: '/applications/:id',
+    role: 'operator',
+    reach: 'all',
+    summary: 'Withdraws the consent of a person to an application. Its tokens are refused within a second.',
     answer: { status: 204 },
     problems: [404],
   },

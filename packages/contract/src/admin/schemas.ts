@@ -4,11 +4,13 @@
  * a time, are checked by the admin service.
  */
 export * from './actor.ts';
+export * from './applications.ts';
 export * from './approvals.ts';
 export * from './audit.ts';
 export * from './connections.ts';
 export * from './instances.ts';
 export * from './keys.ts';
+export * from './persons.ts';
 export * from './policy.ts';
 export * from './schema-names.ts';
 export * from './statistics.ts';

@@ -69,7 +69,7 @@ export const statisticsQuery = z.strictObject({
     .number()
     .int()
     .min(1)
-    .max(100)
+    .max(1000)
     .describe('Maximum number of groups, those with the most calls. Default: 20.')
     .exactOptional(),
   instance: z.string().describe('A stored instance, or the address of a server.').exactOptional(),

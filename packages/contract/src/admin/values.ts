@@ -7,7 +7,10 @@ export const CALL_SOURCES = [
   'changes',
   'download',
   'upload',
+  'fleet',
+  'document',
   'subscription',
+  'job',
   'console',
 ] as const;
 export type CallSource = (typeof CALL_SOURCES)[number];
@@ -70,7 +73,11 @@ export const INSTANCE_IDENTITIES = ['shared', 'person'] as const;
 /**
  * The defaults of optional members of an instance. Other optional members default to null, or to false for a switch.
  */
-export const INSTANCE_DEFAULTS = { identity: 'shared', protocol: 'auto' } as const;
+export const INSTANCE_DEFAULTS: Readonly<{ identity: 'shared'; protocol: 'auto'; tags: string[] }> = {
+  identity: 'shared',
+  protocol: 'auto',
+  tags: [],
+};
 
 /** The members of an instance that a check of its server needs, in addition to the user. */
 export const INSTANCE_CHECK_MEMBERS = [

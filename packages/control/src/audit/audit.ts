@@ -9,6 +9,7 @@ import type { AuditQuery, AuditVerification, AuditView, Page, Role } from '@erp-
 import type { CallRecord, EventHandlers, RefusalRecord } from '@erp-proxy/observe/events';
 import type { AuditBatch, AuditStore, LeaseStore } from '@erp-proxy/stores/ports';
 import { LRUCache } from 'lru-cache';
+import { type AuditComparison, compareSink } from './compare.ts';
 import { type AdminAction, printAdminAction, toAuditedCall } from './record.ts';
 import { type AuditScope, exportRecords, findRecord, searchRecords } from './search.ts';
 import { verifyChain } from './verify.ts';
@@ -51,6 +52,8 @@ export interface Audit {
   prepareAdminAction(action: AdminAction): AuditBatch;
   /** Queues the record of a login. Refused logins are recorded up to a number per minute. */
   recordLogin(login: Login): void;
+  /** Queues the record of an action that changes nothing in the store. */
+  queueAdminAction(action: AdminAction): void;
   /** Stores the record of an action that changes nothing in the store. Rejects if the store fails. */
   recordAdminAction(action: AdminAction): Promise<void>;
   /**
@@ -70,6 +73,11 @@ export interface Audit {
    * wrong.
    */
   verify(head?: string): Promise<AuditVerification>;
+  /**
+   * Compares the lines of a sink with the chain. `sink`: the name of the sink, whose position is compared, too; null:
+   * its position is not known.
+   */
+  compare(lines: AsyncIterable<string>, sink: string | null): Promise<AuditComparison>;
   /** Number of records that were not stored yet. */
   readonly waiting: number;
   /** Number of records that were lost since the start. */
@@ -131,11 +139,14 @@ export function createAudit({
       writer.push({ ...login, target: 'admin', changes }, clock());
     },
     prepareAdminAction,
+    queueAdminAction: (action) => writer.push(action, clock()),
     recordAdminAction: (action) => writer.append(prepareAdminAction(action)),
     search: (query, scope) => searchRecords(store, query, scope),
     find: (seq, scope) => findRecord(store, seq, scope),
     export: (query, scope) => exportRecords(store, query, scope),
     verify: (head) => verifyChain(store, chainKey, head),
+    compare: async (lines, sink) =>
+      compareSink(lines, store, chainKey, sink === null ? null : await store.readSink(sink)),
     get waiting() {
       return writer.waiting;
     },

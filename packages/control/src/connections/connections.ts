@@ -6,14 +6,16 @@
 import { FreshCache } from '@erp-proxy/stores/fresh-cache';
 import type {
   AuditBatch,
+  Change,
   ConnectionId,
   ConnectionListQuery,
   Store,
   StoredConnection,
 } from '@erp-proxy/stores/ports';
+import { applyKeyChange, type KeyChange } from '../instances/edit.ts';
 import type { Instance } from '../instances/instances.ts';
 import { type Vault, VaultError } from '../instances/vault.ts';
-import { KeyHolder } from '../instances/views.ts';
+import { KeyHolder, type PendingKey, toPending } from '../instances/views.ts';
 import { type Body, openConnection, readConnection, sealConnection } from './row.ts';
 
 /** What a call needs to run as the user of a person. */
@@ -30,8 +32,21 @@ export interface ConnectionRecord extends ConnectionId, Pick<Connection, 'userId
   readonly serverId: string;
   /** When the key expires in Odoo; null: never, or not known. */
   readonly keyExpiresAt: number | null;
+  /** Why the last renewal of the key failed, for operators. */
+  readonly keyFailure: string | null;
+  readonly pendingStep: PendingKey['step'] | null;
   readonly createdAt: number;
+  /** When its person gave the key. */
   readonly updatedAt: number;
+  /** Each change adds 1. */
+  readonly version: number;
+}
+
+/** The keys of a connection, as their renewal needs them. Keys are not enumerated. */
+export interface ConnectionKeys {
+  readonly record: ConnectionRecord;
+  readonly apiKey: string;
+  readonly pending: PendingKey | null;
 }
 
 export interface NewConnection extends Pick<Connection, 'person' | 'userId' | 'login' | 'apiKey'> {
@@ -60,6 +75,10 @@ export interface Connections {
     connection: NewConnection,
     describeAction?: (before: ConnectionRecord | null, after: ConnectionRecord) => AuditBatch,
   ): Promise<ConnectionRecord | null>;
+  /** Opens the keys from the store. Null: there is no such connection. */
+  openKeys(id: ConnectionId): Promise<ConnectionKeys | null>;
+  /** Changes the keys of this version of a connection. */
+  changeKeys(from: ConnectionRecord, change: KeyChange, auditBatch?: AuditBatch): Promise<Change>;
   /** False if there is none. */
   remove(id: ConnectionId, auditBatch?: AuditBatch): Promise<boolean>;
   /** Seals again, under the current master key, keys that another one has sealed. Returns their number. */
@@ -128,6 +147,21 @@ export function createConnections({
     }
   }
 
+  async function change(
+    from: ConnectionRecord,
+    keyChange: KeyChange,
+    auditBatch: AuditBatch | undefined,
+  ): Promise<Change> {
+    const row = await rows.find(from.instance, from.person);
+    if (row === null) return 'missing';
+    const opened = openConnection(row, requireVault());
+    // A connection that was removed and made again has the same versions.
+    if (row.version !== from.version || opened.created_at !== from.createdAt) return 'conflict';
+    const sealed = sealConnection(row, applyKeyChange(opened, keyChange), requireVault());
+    const isDone = await changeAndForget(from, () => rows.replace(row, row.version, sealed, auditBatch));
+    return isDone ? 'done' : 'conflict';
+  }
+
   async function get(person: string, instance: string): Promise<ConnectionRecord | null> {
     const row = await rows.find(instance, person);
     return row && toRecord(row, readConnection(row));
@@ -190,14 +224,25 @@ export function createConnections({
         user_id: userId,
         api_key: apiKey,
         key_expires_at: keyExpiresAt,
+        key_failure: null,
+        pending: null,
         created_at: before?.createdAt ?? now,
         updated_at: now,
       };
-      const after = toRecord(id, body);
+      const after = toRecord({ ...id, version: (before?.version ?? 0) + 1 }, body);
       const row = { ...id, instanceId: instance.id, ...sealConnection(id, body, requireVault()) };
       const outcome = await changeAndForget(id, () => rows.put(row, describeAction?.(before, after)));
       return outcome === 'done' ? after : null;
     },
+
+    async openKeys(id) {
+      const row = await rows.find(id.instance, id.person);
+      if (row === null) return null;
+      const { api_key, pending, ...opened } = openConnection(row, requireVault());
+      const record = toRecord(row, { ...opened, api_key, pending });
+      return Object.assign(new KeyHolder(api_key), { record, pending: pending && toPending(pending) });
+    },
+    changeKeys: change,
 
     remove: (id, auditBatch) => changeAndForget(id, () => rows.remove(id.instance, id.person, auditBatch)),
 
@@ -234,7 +279,10 @@ function readId(id: string): ConnectionId {
   return { instance: id.slice(0, space), person: id.slice(space + 1) };
 }
 
-function toRecord({ instance, person }: ConnectionId, body: Body): ConnectionRecord {
+function toRecord(
+  { instance, person, version }: ConnectionId & Pick<StoredConnection, 'version'>,
+  body: Body,
+): ConnectionRecord {
   return {
     instance,
     person,
@@ -242,7 +290,10 @@ function toRecord({ instance, person }: ConnectionId, body: Body): ConnectionRec
     login: body.login,
     serverId: body.server,
     keyExpiresAt: body.key_expires_at,
+    keyFailure: body.key_failure,
+    pendingStep: body.pending?.step ?? null,
     createdAt: body.created_at,
     updatedAt: body.updated_at,
+    version,
   };
 }

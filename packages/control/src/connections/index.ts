@@ -5,4 +5,5 @@ export {
   type Connections,
   createConnections,
   type DescribeConnectionReseal,
+  type NewConnection,
 } from './connections.ts';

@@ -17,6 +17,18 @@ const BODY = z.strictObject({
   /** Sealed in a stored body; the plain text in an {@link openConnection opened} one. */
   api_key: z.string(),
   key_expires_at: z.number().nullable(),
+  /** Reason for operators why the last renewal failed. */
+  key_failure: z.string().nullable().default(null),
+  /** The second key at Odoo during a renewal, as that of an instance. Sealed as the `api_key` above. */
+  pending: z
+    .strictObject({
+      api_key: z.string(),
+      step: z.enum(['proving', 'revoking']),
+      since: z.number(),
+      expires_at: z.number().nullable(),
+    })
+    .nullable()
+    .default(null),
   created_at: z.number(),
   updated_at: z.number(),
 });
@@ -32,11 +44,11 @@ export function readConnection({ instance, person, body }: ConnectionId & { body
   );
 }
 
-/** Parses the body and opens its key. Never store, log or pass on this body. Throws a {@link VaultError}. */
+/** Parses the body and opens its keys. Never store, log or pass on this body. Throws a {@link VaultError}. */
 export function openConnection(row: StoredConnection, vault: Vault): Body {
   const body = readConnection(row);
   try {
-    return { ...body, api_key: vault.open(body.api_key, bind(row, body)) };
+    return mapKeys(body, (sealed, what) => vault.open(sealed, bind(what, row, body)));
   } catch (error) {
     if (!(error instanceof VaultError)) throw error;
     throw new VaultError(`The key of ${row.person} for ${row.instance} cannot be used. ${error.message}`);
@@ -49,10 +61,21 @@ export function sealConnection(
   opened: Body,
   vault: Vault,
 ): Pick<StoredConnection, 'masterKeyId' | 'body'> {
-  const body = { ...opened, api_key: vault.seal(opened.api_key, bind(id, opened)) };
+  const body = mapKeys(opened, (key, what) => vault.seal(key, bind(what, id, opened)));
   return { masterKeyId: vault.masterKeyId, body: JSON.stringify(body) };
 }
 
-function bind({ instance, person }: ConnectionId, { server, user_id }: Body): string {
-  return JSON.stringify(['connection', person, instance, server, user_id]);
+type Secret = 'connection' | 'pending connection';
+
+function mapKeys(body: Body, map: (key: string, what: Secret) => string): Body {
+  const { api_key, pending } = body;
+  return {
+    ...body,
+    api_key: map(api_key, 'connection'),
+    pending: pending && { ...pending, api_key: map(pending.api_key, 'pending connection') },
+  };
+}
+
+function bind(what: Secret, { instance, person }: ConnectionId, { server, user_id }: Body): string {
+  return JSON.stringify([what, person, instance, server, user_id]);
 }

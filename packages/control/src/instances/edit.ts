@@ -46,15 +46,21 @@ export function applyChanges(opened: Body, changes: Changes): Body {
   };
 }
 
-export function applyKeyChange(
-  opened: Body,
+/** The members of a body that change with a key, of an instance or of a connection. */
+type KeyMembers = Pick<Body, 'key_expires_at' | 'key_failure' | 'pending'> & { api_key: string | null };
+
+export function applyKeyChange<Opened extends KeyMembers>(
+  opened: Opened,
   { apiKey, expiresAt, isExpiryKnown, failure, pending }: KeyChange,
-): Body {
+): Opened {
   return {
     ...opened,
     ...(apiKey === undefined ? null : { api_key: apiKey }),
     ...(expiresAt === undefined ? null : { key_expires_at: expiresAt }),
-    ...(isExpiryKnown === undefined ? null : { is_expiry_known: isExpiryKnown }),
+    // The expiry of a connection has no such member: null is also for what is not known.
+    ...(isExpiryKnown === undefined || !('is_expiry_known' in opened)
+      ? null
+      : { is_expiry_known: isExpiryKnown }),
     ...(failure === undefined ? null : { key_failure: failure }),
     ...(pending === undefined ? null : { pending: pending && toStoredPending(pending) }),
   };
@@ -65,8 +71,9 @@ export function applyKeyChange(
  * persons stop working by themselves when the server changes (connections/).
  */
 function applyToPersons(opened: Body, changes: Changes): Body {
-  const { key_expires_at: _, ...members } = { ...opened, ...OWN_USER, ...changes };
-  checkTogether({ ...opened, ...OWN_USER, ...changes });
+  const changed = { ...opened, ...OWN_USER, ...changes };
+  checkTogether(changed);
+  const { key_expires_at: _, ...members } = changed;
   return { ...members, ...describeExpiry(null), key_failure: null, pending: null };
 }
 

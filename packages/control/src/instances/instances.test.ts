@@ -118,6 +118,17 @@ describe('adding', () => {
     expect(await instances.find('prod')).toMatchObject({ apiKey: API_KEY, concurrency: null });
   });
 
+  test('without tags can be read by the earlier release, which does not know them', async () => {
+    const { store, instances } = await startWithProd();
+    expect((await store.instances.findByName('prod'))?.body).not.toContain('tags');
+    const first = await findVersion(instances, 'prod', 1);
+    expect(await instances.update(first, { tags: ['live'] })).toBe('done');
+    expect(await instances.find('prod')).toMatchObject({ tags: ['live'], apiKey: API_KEY });
+    const second = await findVersion(instances, 'prod', 2);
+    expect(await instances.update(second, { tags: [] })).toBe('done');
+    expect((await store.instances.findByName('prod'))?.body).not.toContain('tags');
+  });
+
   test('keeps every member', async () => {
     const { instances } = await startWithProd({
       protocol: 'json2',
@@ -126,9 +137,11 @@ describe('adding', () => {
       certificates: TEST_CERTIFICATE,
       allow_private: true,
       rotate_key: true,
+      tags: ['live', 'eu.west-1'],
       key_expires_at: '2027-01-31T01:00:00+01:00',
     });
     expect(await instances.get('prod')).toMatchObject({
+      tags: ['live', 'eu.west-1'],
       protocol: 'json2',
       timeoutMs: 60_000,
       concurrency: 4,
@@ -181,6 +194,10 @@ describe('input', () => {
     ['url', 7],
     ['db', 'postgres://host/db'],
     ['db', ''],
+    ['tags', null],
+    ['tags', 'live'],
+    ['tags', ['live', 'live']],
+    ['tags', Array.from({ length: 21 }, (_, index) => `t${index}`)],
     ['user_id', 0],
     ['user_id', 1.5],
     ['user_id', '7'],
@@ -211,6 +228,12 @@ describe('input', () => {
     const invalid = await findInvalid(instances.add({ ...PROD, [member]: value }));
     expect(invalid).toEqual([{ path: member, message: expect.stringMatching(/^(must|is|has) /) }]);
     expect(await instances.get('prod')).toBeNull();
+  });
+
+  test.each(['a b', 'x'.repeat(33), '-live', ''])('is refused with a rule for the tag %j', async (tag) => {
+    const instances = await start(makeWorld());
+    const invalid = await findInvalid(instances.add({ ...PROD, tags: ['live', tag] }));
+    expect(invalid).toEqual([{ path: 'tags.1', message: expect.stringMatching(/^must be 1 to 32/) }]);
   });
 
   test('all errors are reported at once', async () => {
@@ -419,8 +442,9 @@ describe('listing', () => {
     expect(rest.map(({ name }) => name)).toEqual(['zoo']);
   });
 
-  test('searches for a part of the name or the url, but not in other members', async () => {
-    const { instances } = await startWithProd();
+  test('searches for a part of the name, the url or a tag, but not in other members', async () => {
+    const { instances } = await startWithProd({ tags: ['Live'] });
+    expect(await instances.list({ after: null, limit: 1, search: 'live' })).toHaveLength(1);
     for (let n = 10; n < 40; n++) {
       const url = n % 10 === 0 ? 'https://JSONRPC.example' : 'https://erp.example';
       await instances.add({ ...PROD, name: `n${n}`, protocol: 'jsonrpc', url });

@@ -52,6 +52,8 @@ export interface Instances {
   changeKey(from: InstanceVersion, change: KeyChange, auditBatch?: AuditBatch): Promise<Change>;
   /** Seals again, under the current master key, instances that another one has sealed. Returns their number. */
   reseal(describeAction: DescribeReseal): Promise<number>;
+  /** Rejects with a {@link VaultError} if the store has instances that this vault could not open. */
+  checkVault(vault: Vault): Promise<void>;
   /** The store stays open. */
   close(): void;
 }
@@ -211,6 +213,7 @@ export async function createInstances({
 
     reseal: async (describeAction) =>
       vault === null ? 0 : resealAll(rows, vault, { onError, describeAction }),
+    checkVault: (other) => checkMasterKeys(store, other),
     close: () => cache.close(),
   };
 }
@@ -221,9 +224,9 @@ async function checkMasterKeys(store: Store, vault: Vault | null): Promise<void>
   if (unknown.length > 0) throw new VaultError(explainUnknownKeys(unknown, vault?.masterKeyId ?? null));
 }
 
-/** The store searches the whole body. Only matches in the name and the address count. */
-function matches({ name, url }: InstanceRecord, search: string | undefined): boolean {
+/** The store searches the whole body. Only matches in the name, the address and the tags count. */
+function matches({ name, url, tags }: InstanceRecord, search: string | undefined): boolean {
   if (search === undefined) return true;
   const wanted = search.toLowerCase();
-  return name.toLowerCase().includes(wanted) || url.toLowerCase().includes(wanted);
+  return [name, url, ...tags].some((text) => text.toLowerCase().includes(wanted));
 }

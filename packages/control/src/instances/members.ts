@@ -19,6 +19,9 @@ const API_KEY = /^[\x21-\x7e]{1,256}$/;
 
 const CERTIFICATES_LENGTH_MAX = 64 * 1024;
 
+const TAG = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/;
+const TAGS_MAX = 20;
+
 const RULES = {
   name: 'must be 1 to 64 of letters, digits, ".", "_" and "-", and begin with a letter or digit',
   url: `must be the address of the Odoo server, of at most ${URL_LENGTH_MAX} characters`,
@@ -28,6 +31,8 @@ const RULES = {
   concurrency: 'must be a whole number of calls from 1 to 1000, or null',
   api_key: 'must be the API key of the user in Odoo: 1 to 256 visible ASCII characters',
   certificates: `must be certificates in PEM, of at most ${CERTIFICATES_LENGTH_MAX} characters, or null`,
+  tag: 'must be 1 to 32 of letters, digits, ".", "_" and "-", and begin with a letter or digit',
+  tags: 'must be a list of at most 20 different tags, such as ["production"]',
   key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", in the years 0 to 9999 in UTC, or null',
 };
 
@@ -43,6 +48,10 @@ export const MEMBERS = {
   timeout_ms: wholeNumber(300_000, RULES.timeout_ms).nullable(),
   concurrency: wholeNumber(1000, RULES.concurrency).nullable(),
   certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateError).nullable(),
+  tags: z
+    .array(z.string(RULES.tag).regex(TAG, RULES.tag), RULES.tags)
+    .max(TAGS_MAX, RULES.tags)
+    .refine((tags) => new Set(tags).size === tags.length, RULES.tags),
 };
 
 export type Members = Readonly<{ [Name in keyof typeof MEMBERS]: z.infer<(typeof MEMBERS)[Name]> }>;
@@ -86,9 +95,9 @@ export function readInput(input: Partial<InstanceInput>): z.infer<typeof INPUT> 
 }
 
 /** The members that an instance for persons has not: no user and no key of its own. */
-export const OWN_USER = { user_id: null, api_key: null, key_expires_at: null, rotate_key: false } as const;
+export const OWN_USER = { user_id: null, api_key: null, key_expires_at: null } as const;
 
-type Together = Pick<Members, 'url' | 'certificates' | 'identity' | 'user_id' | 'rotate_key'> & {
+type Together = Pick<Members, 'url' | 'certificates' | 'identity' | 'user_id'> & {
   api_key: string | null;
   key_expires_at: number | null;
 };

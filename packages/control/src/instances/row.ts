@@ -67,9 +67,13 @@ export function sealRow(
   vault: Vault,
 ): Pick<StoredInstance, 'masterKeyId' | 'body'> {
   const body = mapSecrets(opened, (secret, what) => vault.seal(secret, bind(what, row, opened)));
-  // Left out, so that processes of the earlier release, which do not know the member, read the body.
-  const { identity: _, ...others } = body;
-  const stored = body.identity === INSTANCE_DEFAULTS.identity ? others : body;
+  // Left out, so that processes of the earlier release, which do not know the members, read the body.
+  const { identity, tags, ...others } = body;
+  const stored = {
+    ...others,
+    ...(identity === INSTANCE_DEFAULTS.identity ? null : { identity }),
+    ...(tags.length === 0 ? null : { tags }),
+  };
   return { masterKeyId: vault.masterKeyId, body: JSON.stringify(stored) };
 }
 

@@ -24,6 +24,12 @@ export interface Vault {
   open(sealed: string, boundTo: string): string;
 }
 
+/** A vault whose master keys can change. */
+export interface RenewableVault extends Vault {
+  /** Uses these master keys from now on. Throws a {@link VaultError}, and changes nothing, if one is invalid. */
+  renew(keys: MasterKeys & { masterKey: string }): void;
+}
+
 /** Stored secrets cannot be used with the current settings or data. The message is for the operator. */
 export class VaultError extends Error {
   override readonly name = 'VaultError';
@@ -48,15 +54,19 @@ const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
 
 /** Null without a master key: nothing can be sealed. */
-export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault | null {
+export function createVault({ masterKey, otherMasterKeys }: MasterKeys): RenewableVault | null {
   if (masterKey === null) return null;
-  const current = deriveKey(masterKey, 'vault.masterKey');
-  const others = otherMasterKeys.map((text) => deriveKey(text, 'vault.otherMasterKeys'));
-  const keys = new Map([...others, current].map(({ id, key }) => [id, key]));
+  let { current, keys } = deriveKeys(masterKey, otherMasterKeys);
 
   return {
-    masterKeyId: current.id,
+    get masterKeyId() {
+      return current.id;
+    },
     knows: (masterKeyId) => keys.has(masterKeyId),
+
+    renew({ masterKey, otherMasterKeys }) {
+      ({ current, keys } = deriveKeys(masterKey, otherMasterKeys));
+    },
 
     seal(secret, boundTo) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -97,6 +107,12 @@ export function explainUnknownKeys(ids: readonly string[], currentId: string | n
     'Set the right vault.masterKey, or add the missing ones to vault.otherMasterKeys; ' +
     'where one is lost, docs/instances.md says what to do.'
   );
+}
+
+function deriveKeys(masterKey: string, otherMasterKeys: readonly string[]) {
+  const current = deriveKey(masterKey, 'vault.masterKey');
+  const others = otherMasterKeys.map((text) => deriveKey(text, 'vault.otherMasterKeys'));
+  return { current, keys: new Map([...others, current].map(({ id, key }) => [id, key])) };
 }
 
 /**

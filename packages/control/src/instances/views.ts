@@ -104,14 +104,13 @@ export function toKeyState(row: StoredInstance, opened: Body): KeyState | null {
   if (api_key === null || user_id === null) return null;
   return Object.assign(new KeyHolder(api_key), {
     record: { ...toRecord(row, opened), userId: user_id },
-    pending:
-      pending &&
-      Object.assign(new KeyHolder(pending.api_key), {
-        step: pending.step,
-        since: pending.since,
-        expiresAt: pending.expires_at,
-      }),
+    pending: pending && toPending(pending),
   });
+}
+
+/** `pending`: opened, as a body has it. */
+export function toPending({ api_key, step, since, expires_at }: NonNullable<Body['pending']>): PendingKey {
+  return Object.assign(new KeyHolder(api_key), { step, since, expiresAt: expires_at });
 }
 
 /** Different spellings of an address count as equal. */

@@ -1,4 +1,4 @@
-/** Replaces the Odoo keys of stored instances before they expire. */
+/** Replaces the Odoo keys of stored instances and of persons before they expire. */
 export { type AskOdoo, createAskOdoo, type OdooAnswer, type Question } from './ask-odoo.ts';
 export { checkKey } from './expiry.ts';
 export {
@@ -9,3 +9,7 @@ export {
   type KeyRotationEvent,
 } from './key-rotation.ts';
 export { describeKeyQuery, findExpiry, KEYS_MODEL, type OdooKey, readOdooKeys } from './odoo-keys.ts';
+export {
+  createPersonKeyRotation,
+  type PersonKeyRotation,
+} from './person-key-rotation.ts';

@@ -7,6 +7,7 @@ import type { LeaseStore } from '@erp-proxy/stores/ports';
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord } from '../instances/views.ts';
 import { checkKey, DAY_MS } from './expiry.ts';
+import { findInstanceWith } from './find-sharer.ts';
 import {
   type DescribeKeyRotation,
   isStepDue,
@@ -29,7 +30,7 @@ export type KeyRotationEvent =
   | { kind: 'revoked'; instance: string }
   | { kind: 'failed'; instance: string; failure: string };
 
-export interface KeyRotationOptions extends Omit<RotationDeps, 'instances' | 'pauseMs'> {
+export interface KeyRotationOptions extends Omit<RotationDeps, 'keys' | 'findSharer' | 'pauseMs'> {
   instances: Pick<Instances, 'openKey' | 'changeKey' | 'get' | 'list'>;
   leases: LeaseStore;
   /** Identifies this process among the replicas. */
@@ -79,7 +80,7 @@ export class KeyRotationError extends Error {
  * Pause before the old key is revoked. A call lasts at most 300 seconds, and replicas learn of a change within one
  * second.
  */
-const PAUSE_MS = 310_000;
+export const PAUSE_MS = 310_000;
 const CHECK_INTERVAL_MS = 60_000;
 /** Number of instances that are checked concurrently: a server that hangs must not delay all others. */
 const PAGE_SIZE = 20;
@@ -87,7 +88,7 @@ const LEASE_MS = 120_000;
 const RETRY_AFTER_MS = 3_600_000;
 
 /** Results after which no further step is taken. */
-const FINAL_RESULTS: ReadonlySet<StepResult> = new Set(['nothing', 'unanswered', 'conflict']);
+export const FINAL_RESULTS: ReadonlySet<StepResult> = new Set(['nothing', 'unanswered', 'conflict']);
 
 /** A rotation that an operator requests. Its audit records name the operator. */
 type RotationRequest = Pick<RotationDeps, 'describeAction'>;
@@ -111,7 +112,15 @@ const TOO_SOON =
 
 export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
   const { instances, leases, owner, clock, onEvent, onError, storesFailures } = options;
-  const deps: RotationDeps = { ...options, pauseMs: options.pauseMs ?? PAUSE_MS };
+  const deps: RotationDeps = {
+    ...options,
+    keys: instances,
+    findSharer: async (state) => {
+      const name = await findInstanceWith(state, instances, state.record.name);
+      return name && `The instance "${name}"`;
+    },
+    pauseMs: options.pauseMs ?? PAUSE_MS,
+  };
   /** The state of each key, by the name of its instance. */
   const states = new Map<string, KeyStatus>();
   // The following maps are by id: an instance that is removed and added again under the same name is another one.

@@ -1,8 +1,9 @@
 /**
- * The steps that replace the key of one instance. Each step ends with one write to the store, and the stored key works
- * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
- * processes run the same step, the version of the instance lets only one write succeed. An instance that is removed and
- * added again is another one: the result of a step for the old instance is not written to the new one.
+ * The steps that replace the key of one instance, or of a person on it. Each step ends with one write to the store, and
+ * the stored key works between any two steps. So another process can continue after a crash. Knows neither schedules
+ * nor leases: if two processes run the same step, the version of the record lets only one write succeed. An instance
+ * that is removed and added again is another one: the result of a step for the old instance is not written to the new
+ * one.
  *
  * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
  * while calls that began with the old key end → revoke → no pending key
@@ -35,7 +36,10 @@ export interface KeyRotationAction {
 export type DescribeKeyRotation = (action: KeyRotationAction) => AuditBatch;
 
 export interface RotationDeps {
-  instances: Pick<Instances, 'openKey' | 'changeKey' | 'list'>;
+  /** The stored keys, by the names of their records. */
+  keys: Pick<Instances, 'openKey' | 'changeKey'>;
+  /** Says what else has the same key, which the rotation would break; null if nothing has. */
+  findSharer: (state: KeyState) => Promise<string | null>;
   ask: AskOdoo;
   describeAction: DescribeKeyRotation;
   /** Milliseconds since 1970. */
@@ -102,7 +106,7 @@ const LOST_KEYS_MAX = 3;
 /** The scope that allows calls over every protocol (docs/odoo-facts.md#api-key-form). */
 const SCOPE = 'rpc';
 
-async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): Promise<StepResult> {
+async function learn(state: KeyState, { keys: stored, ask, clock }: RotationDeps): Promise<StepResult> {
   const { record, apiKey } = state;
   const keys = await listOdooKeys(state, ask, clock());
   // Odoo 16 and 17 have no expiry date and refuse the query; their keys do not expire.
@@ -110,12 +114,12 @@ async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): 
   const expiresAt = findExpiry(apiKey, keys);
   if (expiresAt === undefined) return 'nothing';
   const learned = { expiresAt, isExpiryKnown: true, failure: null };
-  const change = await instances.changeKey(record, learned);
+  const change = await stored.changeKey(record, learned);
   return change === 'done' ? 'learned' : 'conflict';
 }
 
 async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): Promise<StepResult> {
-  const { instances, ask, clock } = deps;
+  const { keys: stored, findSharer, ask, clock } = deps;
   const { record } = state;
   const now = clock();
   const label = labelKey(record.name, now);
@@ -129,7 +133,7 @@ async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): 
     return { failure: explainUnanswered('listing the keys', keys) };
   }
 
-  const sharer = await findSharer(state, instances);
+  const sharer = await findSharer(state);
   if (sharer !== null) return { failure: explainSharedKey(sharer) };
 
   const { answer, expiresAt } = await generate(state, ask, label, now);
@@ -138,7 +142,7 @@ async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): 
   if (typeof made !== 'string' || !KEY_SHAPE.test(made) || made === state.apiKey)
     return { failure: explainNoKey(label) };
   const pending: PendingKey = { apiKey: made, step: 'proving', since: now, expiresAt };
-  const change = await instances.changeKey(record, { pending }).catch(async (error: unknown) => {
+  const change = await stored.changeKey(record, { pending }).catch(async (error: unknown) => {
     await removeUnlessStored(record, made, deps);
     throw error;
   });
@@ -152,22 +156,6 @@ async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): 
  * differ.
  */
 const KEY_SHAPE = /^[\x21-\x7e]{20,200}$/;
-
-/** Name of another instance with the same key, which the rotation would break; null if there is none. */
-async function findSharer(
-  { record, apiKey }: KeyState,
-  instances: RotationDeps['instances'],
-): Promise<string | null> {
-  for (let after: string | null = null; ; ) {
-    const page: InstanceRecord[] = await instances.list({ after, limit: PAGE_SIZE, search: record.url });
-    for (const { name } of page)
-      if (name !== record.name && (await instances.openKey(name))?.apiKey === apiKey) return name;
-    if (page.length < PAGE_SIZE) return null;
-    after = page.at(-1)?.name ?? null;
-  }
-}
-
-const PAGE_SIZE = 100;
 
 /** Requests a key with the longest lifetime that Odoo allows this user. */
 async function generate({ record, apiKey }: KeyState, ask: AskOdoo, label: string, now: number) {
@@ -188,7 +176,7 @@ async function prove(
   pending: PendingKey,
   deps: RotationDeps,
 ): Promise<StepResult> {
-  const { instances, ask, clock } = deps;
+  const { keys: stored, ask, clock } = deps;
   const { name, key } = record;
   const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
@@ -196,7 +184,7 @@ async function prove(
   if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
     const removal = await askToRevoke(record, apiKey, pending.apiKey, ask);
     if (removal.kind === 'unanswered') return { failure: explainUnanswered('removing the new key', removal) };
-    await instances.changeKey(record, { pending: null });
+    await stored.changeKey(record, { pending: null });
     return { failure: explainNotProven(labelKey(name, pending.since), removal.kind === 'result') };
   }
   const next = {
@@ -208,7 +196,7 @@ async function prove(
   };
   const expiresAt = { from: key.expiresAt, to: pending.expiresAt };
   const auditBatch = deps.describeAction({ kind: 'rotated', instance: name, expiresAt });
-  const change = await instances.changeKey(record, next, auditBatch);
+  const change = await stored.changeKey(record, next, auditBatch);
   if (change === 'done') return 'switched';
   await removeUnlessStored(record, pending.apiKey, deps);
   return 'conflict';
@@ -218,9 +206,9 @@ async function prove(
 async function removeUnlessStored(
   record: KeyedRecord,
   made: string,
-  { instances, ask }: RotationDeps,
+  { keys: stored, ask }: RotationDeps,
 ): Promise<void> {
-  const present = await instances.openKey(record.name);
+  const present = await stored.openKey(record.name);
   if (present?.apiKey === made || present?.pending?.apiKey === made) return;
   await askToRevoke(record, made, made, ask);
 }
@@ -228,7 +216,7 @@ async function removeUnlessStored(
 async function revoke(
   { record, apiKey }: KeyState,
   pending: PendingKey,
-  { instances, ask, clock, pauseMs, describeAction }: RotationDeps,
+  { keys: stored, ask, clock, pauseMs, describeAction }: RotationDeps,
 ): Promise<StepResult> {
   if (clock() - pending.since < pauseMs) return 'nothing';
   const answer = await askToRevoke(record, apiKey, pending.apiKey, ask);
@@ -239,7 +227,7 @@ async function revoke(
   const { name, key } = record;
   const expiresAt = { from: key.expiresAt, to: key.expiresAt };
   const auditBatch = describeAction({ kind: 'revoked', instance: name, expiresAt });
-  const change = await instances.changeKey(record, { pending: null, failure: null }, auditBatch);
+  const change = await stored.changeKey(record, { pending: null, failure: null }, auditBatch);
   return change === 'done' ? 'revoked' : 'conflict';
 }
 
@@ -265,11 +253,11 @@ function readUid(context: unknown): unknown {
 type FailedAnswer = Exclude<OdooAnswer, { kind: 'result' }>;
 
 const BY_HAND =
-  'make a key by hand in Odoo (Preferences, Account Security, New API Key) and give it to the instance';
+  'make a key by hand in Odoo (Preferences, Account Security, New API Key) and give it to the proxy';
 
 /** Texts for operators that say why a step of key rotation failed and what to do. They contain no key. */
 function explainUnanswered(doing: string, { message }: FailedAnswer): string {
-  return `Odoo did not answer while ${doing}: ${message}. It is tried again in about an hour.`;
+  return `Odoo did not answer while ${doing}: ${message}. It is tried again later.`;
 }
 
 function explainNotMade(answer: FailedAnswer, label: string): string {
@@ -302,8 +290,8 @@ function explainLostKeys(count: number, label: string): string {
   return `Odoo has ${count} keys of this user, named like "${label}", that the proxy made and lost. Remove them at Odoo by hand: no more are made until then.`;
 }
 
-function explainSharedKey(instance: string): string {
-  return `The instance "${instance}" has the same key, and would lose it with this rotation: make a key of its own for it at Odoo.`;
+function explainSharedKey(sharer: string): string {
+  return `${sharer} has the same key, and would lose it with this rotation: make another key for one of them at Odoo.`;
 }
 
 function explainNotProven(label: string, isRemoved: boolean): string {

@@ -8,5 +8,5 @@ export {
 } from './expiry-notices.ts';
 export { type Client, createKeys, type KeyChange, KeyInputError, type Keys } from './keys.ts';
 export { PERSON_ID, readIssuer } from './person-id.ts';
-export { createSlowdown, type Slowdown } from './slowdown.ts';
+export { createSlowdown, groupAddress, type Slowdown } from './slowdown.ts';
 export { readStoredPolicy, StoredPolicyError } from './stored-policy.ts';

@@ -40,6 +40,8 @@ export interface Client {
   readonly key: KeyRecord;
   /** Null: all calls that egress permits. */
   readonly policy: CompiledPolicy | null;
+  /** Which routes it may use, if it is an application with a token of this proxy. Left out: all. */
+  readonly scopes?: readonly string[];
 }
 
 export interface RefusedKey {

@@ -69,7 +69,7 @@ function computeDelay(failures: number): number {
  * Groups addresses. An IPv6 caller can choose from a whole /64 (RFC 6177), so the /64 counts as one address. An
  * IPv4-mapped address counts as its IPv4 address.
  */
-function groupAddress(address: string): string {
+export function groupAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv6' ? parsed.toNormalizedString().split(':', 4).join(':') : parsed.toString();

@@ -73,7 +73,7 @@ export function listMissingScopes({ scopes }: Pick<Issuer, 'scopes'>, claims: Cl
 const SEPARATED_CLAIMS = new Set(['scope', 'scp']);
 
 /** The values of a claim: a single one, or the entries of a list. Objects and nested lists do not count. */
-function readClaim(claims: Claims, path: readonly string[]): ClaimValue[] {
+export function readClaim(claims: Claims, path: readonly string[]): ClaimValue[] {
   let value: unknown = claims;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return [];

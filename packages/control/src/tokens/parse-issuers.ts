@@ -70,6 +70,11 @@ export function parseIssuers({ issuers, policies }: AuthSettings): { issuers: Is
   return { issuers: errors.length > 0 ? [] : read, errors };
 }
 
+/** The policy with this name; null if there is none, or it is not valid. */
+export function parseNamedPolicy(policies: Members, name: string): GrantedPolicy | null {
+  return Object.hasOwn(policies, name) ? readPolicy(policies[name], '', () => {}) : null;
+}
+
 function readIssuer(
   given: Members,
   path: string,

@@ -40,6 +40,7 @@ async function open(more: Record<string, unknown> = {}, keys = [key]) {
   const store = openMemoryStore();
   const tokens = closeAfterTest(
     createTokens({
+      own: null,
       issuers,
       egress,
       store,

@@ -1,7 +1,7 @@
 /**
- * Authenticates tokens of identity providers: JSON Web Tokens (RFC 7519) as bearer tokens, verified as RFC 8725 and RFC
- * 9068 recommend. The reason why a token is refused is for the operator's log only. Knows neither HTTP nor the meaning
- * of a policy.
+ * Authenticates tokens of identity providers, and those that the proxy issues to applications: JSON Web Tokens (RFC
+ * 7519) as bearer tokens, verified as RFC 8725 and RFC 9068 recommend. The reason why a token is refused is for the
+ * operator's log only. Knows neither HTTP nor the meaning of a policy.
  */
 
 import { hash } from 'node:crypto';
@@ -16,7 +16,8 @@ import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
 import { type Claims, findRule, type Issuer, listMissingScopes, SUBJECT } from './issuer.ts';
 import { IssuerKeys } from './issuer-keys.ts';
-import { nameKey } from './key-set.ts';
+import { nameKey, readKeySet } from './key-set.ts';
+import type { OwnConsent, OwnIssuer } from './own-issuer.ts';
 import { isTokenForm, readToken } from './read-token.ts';
 
 /** Maximum number of verified tokens in memory: about 10 MB. With more, a call may cost one verification. */
@@ -30,6 +31,8 @@ const SHOWN_LENGTH_MAX = 200;
 
 export interface TokensOptions {
   issuers: readonly Issuer[];
+  /** The proxy as an issuer; null: it issues no tokens. */
+  own: OwnIssuer | null;
   egress: EgressDispatcher;
   store: Parameters<typeof createDeniedSubjects>[0];
   /** Milliseconds since 1970. */
@@ -58,15 +61,22 @@ export interface Tokens {
 interface KnownIssuer {
   readonly issuer: Issuer;
   readonly keys: IssuerKeys;
+  /** The proxy itself; null: it is another issuer. */
+  readonly own: OwnIssuer | null;
 }
 
 /** A client whose token was verified, and the issuer and key on which its validity depends. */
 interface TokenClient extends Client {
-  readonly token: { readonly from: KnownIssuer; readonly signedBy: string };
+  readonly token: {
+    readonly from: KnownIssuer;
+    readonly signedBy: string;
+    /** The consent by which the proxy has issued it; null: another issuer has. */
+    readonly consent: OwnConsent | null;
+  };
 }
 
 export function createTokens(options: TokensOptions): Tokens {
-  const { issuers, egress, store, clock, nowMs, onFailure } = options;
+  const { issuers, own, egress, store, clock, nowMs, onFailure } = options;
   const denied = createDeniedSubjects(store);
   const known = new Map(
     issuers.map((issuer): [string, KnownIssuer] => {
@@ -75,8 +85,20 @@ export function createTokens(options: TokensOptions): Tokens {
         nowMs,
         onFailure: (error) => onFailure(issuer.name, error),
       });
-      return [issuer.url, { issuer, keys }];
+      return [issuer.url, { issuer, keys, own: null }];
     }),
+  );
+  const ownKeys = new IssuerKeys({
+    fetch: async () => readKeySet(Buffer.from(JSON.stringify(await own!.publishKeys()))),
+    nowMs,
+    onFailure: (error) => onFailure(OWN_NAME, error),
+  });
+  /** The proxy as the issuer of tokens for the persons of each provider, by its name. */
+  const ownIssuers = new Map(
+    [...(own?.issuers ?? [])].map(([name, issuer]): [string, KnownIssuer] => [
+      name,
+      { issuer, keys: ownKeys, own },
+    ]),
   );
   /** The clients of verified tokens, by the SHA-256 of the token, so that no usable token stays in memory. */
   const verified = new LRUCache<string, TokenClient>(atMost(VERIFIED_MAX));
@@ -99,18 +121,38 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 
   async function renewToken(client: TokenClient): Promise<Client | RefusedToken> {
-    return (await check(client)) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
+    return (
+      (await check(client)) ??
+      refuse(
+        'revoked',
+        'its signing key was withdrawn, or the claims of its person have changed',
+        client.key.id,
+      )
+    );
   }
 
   /**
-   * Checks a verified client again. Null if the key that signed the token is no longer among the keys of the issuer.
+   * Checks a verified client again. Null if the token must be verified again: the key that signed it is no longer among
+   * the keys of the issuer, or the claims of its consent have changed.
    */
   async function check(client: TokenClient): Promise<Client | RefusedToken | null> {
     const { key, token } = client;
     if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
     const { current } = token.from.keys;
     if (current === null) return refuseAway(token.from);
-    return current.has(token.signedBy) ? await checkSubject(client) : null;
+    if (!current.has(token.signedBy)) return null;
+    if (token.consent !== null) {
+      const consent = await token.from.own!.findConsent(token.consent.id);
+      if (consent === null) return refuse('revoked', CONSENT_ENDED, key.id);
+      if (!hasSameClaims(consent, token.consent)) return null;
+    }
+    return await checkSubject(client);
+  }
+
+  function findIssuer({ iss, provider }: Claims): KnownIssuer | undefined {
+    if (own !== null && iss === own.url)
+      return typeof provider === 'string' ? ownIssuers.get(provider) : undefined;
+    return typeof iss === 'string' ? known.get(iss) : undefined;
   }
 
   async function checkSubject(client: TokenClient): Promise<Client | RefusedToken> {
@@ -121,9 +163,9 @@ export function createTokens(options: TokensOptions): Tokens {
   async function verify(text: string, textHash: string): Promise<Client | RefusedToken> {
     const token = readToken(text);
     if (token === null) return refuse('invalid', 'not a JSON Web Token');
-    const { iss } = token.claims;
-    const from = typeof iss === 'string' ? known.get(iss) : undefined;
-    if (from === undefined) return refuse('invalid', `auth.issuers does not have its issuer ${show(iss)}`);
+    const from = findIssuer(token.claims);
+    if (from === undefined)
+      return refuse('invalid', `auth.issuers does not have its issuer ${show(token.claims['iss'])}`);
     const wrong = findHeaderError(token.header);
     if (wrong !== null) return refuse('invalid', wrong);
     const client = await verifySigned(text, from).catch((error: unknown) => explainFailure(error, from));
@@ -155,7 +197,9 @@ export function createTokens(options: TokensOptions): Tokens {
         scopes: issuer.scopes,
       };
     }
-    const rule = findRule(issuer.rules, payload);
+    const consent = from.own === null ? null : await findConsent(payload, id, from.own);
+    if (consent !== null && 'refused' in consent) return consent;
+    const rule = findRule(issuer.rules, consent?.claims ?? payload);
     if (rule === null) return refuse('no_policy', 'no rule of its issuer matches', id);
     const { policy } = rule;
     return {
@@ -175,7 +219,8 @@ export function createTokens(options: TokensOptions): Tokens {
         version: issuer.rules.indexOf(rule) + 1,
       },
       policy: policy.compiled,
-      token: { from, signedBy: await nameKey(key) },
+      ...(consent === null ? null : { scopes: readScopes(payload) }),
+      token: { from, signedBy: await nameKey(key), consent },
     };
   }
 
@@ -188,12 +233,36 @@ export function createTokens(options: TokensOptions): Tokens {
       renew: (client) => renew(client) ?? keys.renew(client),
     }),
     async readKeys() {
-      await Promise.all([...known.values()].map(({ keys }) => keys.refresh()));
+      const keys = [...[...known.values()].map((issuer) => issuer.keys), ...(own === null ? [] : [ownKeys])];
+      await Promise.all(keys.map((one) => one.refresh()));
     },
     states: () =>
       [...known.values()].map(({ issuer, keys }) => ({ issuer: issuer.name, failure: keys.failure })),
     close: () => denied.close(),
   };
+}
+
+/** Name of the proxy as an issuer, for the log. */
+const OWN_NAME = 'this proxy';
+const CONSENT_ENDED = 'the consent to its application has ended';
+
+/** The consent by which the proxy has issued the token. */
+async function findConsent(
+  payload: JWTPayload,
+  id: string,
+  { findConsent: find }: OwnIssuer,
+): Promise<OwnConsent | RefusedToken> {
+  const consent = typeof payload['consent'] === 'string' ? await find(payload['consent']) : null;
+  return consent?.person === id ? consent : refuse('revoked', CONSENT_ENDED, id);
+}
+
+function hasSameClaims(consent: OwnConsent, other: OwnConsent): boolean {
+  if (consent.confirmedAt === other.confirmedAt) return true;
+  return JSON.stringify(consent.claims) === JSON.stringify(other.claims);
+}
+
+function readScopes({ scope }: JWTPayload): string[] {
+  return typeof scope === 'string' ? scope.split(' ') : [];
 }
 
 /** No keys of the issuer are usable. */

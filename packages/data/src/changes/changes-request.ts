@@ -18,13 +18,14 @@ export interface ChangesRequest {
   /** The context as JSON text of an object. */
   readonly context: string;
   readonly dropsRecords: boolean;
+  readonly findsDeleted: boolean;
   /** The cursor; null: from the beginning. */
   readonly since: string | null;
   /** Maximum number of changes. */
   readonly limit: number;
 }
 
-const MEMBERS = ['domain', 'fields', 'context', 'since', 'limit'];
+const MEMBERS = ['domain', 'fields', 'context', 'since', 'limit', 'deleted'];
 /**
  * Maximum of `domain`, `fields` and `context`, which are sent again with each page and compared with those of the
  * cursor.
@@ -54,7 +55,18 @@ function readOwnMembers(data: DataRequest): ChangesRequest | Denial {
   if (since instanceof Denial) return since;
   const limit = readLimit(data);
   if (limit instanceof Denial) return limit;
-  return { data, domain, fields, context, dropsRecords: dropsRecords(data.model), since, limit };
+  const findsDeleted = readDeleted(data);
+  if (findsDeleted instanceof Denial) return findsDeleted;
+  return {
+    data,
+    domain,
+    fields,
+    context,
+    dropsRecords: dropsRecords(data.model),
+    findsDeleted,
+    since,
+    limit,
+  };
 }
 
 function readDomain(data: DataRequest): string | Denial {
@@ -78,6 +90,16 @@ function readLimit(data: DataRequest): number | Denial {
   const limit = readInteger(data.bytes, value);
   if (typeof limit === 'number' && limit >= 1 && limit <= LIMIT_MAX) return limit;
   return denyLimit(`must be the maximum number of changes in one answer, an integer from 1 to ${LIMIT_MAX}.`);
+}
+
+function readDeleted(data: DataRequest): boolean | Denial {
+  const value = findGiven(data, 'deleted');
+  if (value === undefined || value.kind === 'false') return false;
+  if (value.kind !== 'true')
+    return invalid('deleted', `\`deleted\` must be true or false, not ${describe(value)}.`);
+  return dropsRecords(data.model)
+    ? invalid('deleted', `Deleted records of ${data.model} cannot be found: leave \`deleted\` out.`)
+    : true;
 }
 
 function readText8({ bytes }: DataRequest, { start, end }: JsonSpan): string {

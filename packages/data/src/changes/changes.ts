@@ -13,7 +13,7 @@ import { nameMembers } from '../name-members.ts';
 import { askNewest } from './changes-questions.ts';
 import { type ChangesRequest, readChangesRequest } from './changes-request.ts';
 import { createAsk, PAGE_BYTES_MAX } from './create-ask.ts';
-import { type CursorOwner, type CursorTerms, createCursorSeal, type OpenedCursor } from './cursor.ts';
+import { type CursorOwner, type CursorTerms, createCursorSeal } from './cursor.ts';
 import { readChanges } from './read-changes.ts';
 import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
 
@@ -22,6 +22,8 @@ export interface ChangesOptions {
   /** A key of 32 bytes, the same on all replicas and after restarts. */
   secret: Uint8Array;
   overlapSeconds: number;
+  /** Maximum ids that one answer compares to find deleted records. */
+  deletedIdsMax: number;
   /** Time limit of a request that does not set one. */
   timeoutMs: number;
   /** Monotonic clock in milliseconds. */
@@ -57,6 +59,7 @@ export function createChanges({
   instances,
   secret,
   overlapSeconds,
+  deletedIdsMax,
   timeoutMs,
   nowMs,
 }: ChangesOptions): Changes {
@@ -78,6 +81,9 @@ export function createChanges({
       const opened = cursors.open(owner, terms, request.since);
       if ('problem' in opened) return { denial: denyCursor(opened) };
       state = opened.state;
+      // Without the ids that the caller has from the beginning on, nobody knows which of them are gone.
+      if ((state.deleted !== undefined) !== request.findsDeleted)
+        return { denial: denyCursor({ problem: 'changed', changed: 'deleted' }) };
     }
     const limitMs = readTimeoutMs(runner.exchange.header('x-request-timeout')) ?? timeoutMs;
     const endsMs = nowMs() + Math.min(ANSWER_MS, limitMs / 2);
@@ -85,6 +91,7 @@ export function createChanges({
       changesMax: request.limit,
       bytesMax: PAGE_BYTES_MAX,
       pageMax: Math.max(request.limit, PAGE_MIN),
+      idsMax: deletedIdsMax,
       overlapSeconds,
       isOver: () => nowMs() >= endsMs || runner.signal.aborted,
     });
@@ -176,7 +183,13 @@ async function explainMissing(request: ChangesRequest, ask: Ask<QuestionFailure>
   return { denial: invalid('erp_instance', '`erp_instance` was changed just now: send the request again.') };
 }
 
-function denyCursor({ problem, changed }: Extract<OpenedCursor, { problem: string }>): Denial {
+function denyCursor({
+  problem,
+  changed,
+}: {
+  problem: 'unknown' | 'old' | 'changed';
+  changed?: keyof CursorTerms | 'deleted';
+}): Denial {
   const restart = 'or null to begin again';
   if (problem === 'changed') {
     const path = changed as string;
@@ -210,9 +223,10 @@ function denyFault(fault: ChangesFault): Denial {
 function printAnswer(id: Uint8Array, { changes, cursor, more }: ChangesAnswer): Uint8Array {
   const parts: (Uint8Array | string)[] = [buildResultHead(id), '{"changes":['];
   let separator = '';
-  for (const { change, id: record, at, record: values } of changes) {
+  for (const { change, id: record, to, at, record: values } of changes) {
+    const last = to === undefined ? '' : `"to":${to},`;
     parts.push(
-      `${separator}{"change":"${change}","id":${record},"at":${JSON.stringify(at)},"record":`,
+      `${separator}{"change":"${change}","id":${record},${last}"at":${JSON.stringify(at)},"record":`,
       values ?? 'null',
       '}',
     );

@@ -8,11 +8,13 @@ export const QUERY = {
   fields: ['name'],
   context: prepareContext(null) as string,
   dropsRecords: false,
+  findsDeleted: false,
 };
 export const BOUNDS = {
   changesMax: 10,
   bytesMax: 1000,
   pageMax: 2,
+  idsMax: 5,
   overlapSeconds: 900,
   isOver: () => false,
 };

@@ -12,6 +12,7 @@ import { findAcrossDropped } from '../dropped-records.ts';
 import {
   askCopy,
   askFrom,
+  askIds,
   askMatching,
   askNewest,
   askSecond,
@@ -32,6 +33,7 @@ import {
   type Place,
   type Run,
 } from './given-records.ts';
+import { addIds, compareIds, decodeRanges, encodeRanges, type IdRange } from './id-ranges.ts';
 import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
 import { CLOCK_TOLERANCE_SECONDS, type ServerTime, UNKNOWN_TIME, updateServerTime } from './server-time.ts';
 import {
@@ -42,6 +44,7 @@ import {
   type ChangesQuery,
   type ChangesRead,
   type ChangesState,
+  type DeletedSearch,
   type Scan,
   STATE_VERSION,
 } from './terms.ts';
@@ -61,6 +64,8 @@ const REREAD_PAUSE_PART = 1 / 4;
  */
 const QUICK_OVERLAP_SECONDS = 10;
 const PAGE_MIN = 1;
+/** The size of a gap in an answer. */
+const GAP_BYTES = 60;
 /** Rows that are handled without a pause, which takes some milliseconds. */
 const SLICE_ROWS = 200;
 
@@ -84,8 +89,9 @@ export async function readChanges<Failure>(
   const reader = new Reader(ask, query, bounds, state);
   try {
     if (state === null) await reader.start();
-    do await reader.readPage();
-    while (!reader.isDone && reader.hasRoom && !bounds.isOver());
+    else await reader.findDeleted();
+    // Changes follow what is deleted, because a record may return.
+    while (!reader.isDone && reader.hasRoom && (reader.isUnread || !bounds.isOver())) await reader.readPage();
   } catch (error) {
     if (!(error instanceof PageError)) throw error;
     // Returns the changes that were read before the failure. If the failure lasts, the next call meets it again.
@@ -101,9 +107,12 @@ class Reader<Failure> {
   readonly #bounds: ChangesBounds;
   readonly changes: Change[] = [];
   isDone = false;
+  /** True until a page was read. */
+  isUnread = true;
   #bytes = 0;
-  #state: Omit<ChangesState, 'given'>;
+  #state: Omit<ChangesState, 'given' | 'deleted'>;
   #runs: Run[];
+  #deleted: (Omit<DeletedSearch, 'ranges'> & { ranges: readonly IdRange[] }) | null = null;
 
   constructor(ask: Ask<Failure>, query: ChangesQuery, bounds: ChangesBounds, state: ChangesState | null) {
     this.#ask = ask;
@@ -120,10 +129,15 @@ class Reader<Failure> {
       pageSize: null,
     };
     this.#runs = decodeRuns(state?.given ?? '');
+    if (!query.findsDeleted) return;
+    const known = state?.deleted ?? { ranges: '', after: 0, highest: 0, isCompared: false };
+    this.#deleted = { ...known, ranges: decodeRanges(known.ranges) };
   }
 
   get state(): ChangesState {
-    return { ...this.#state, given: encodeRuns(this.#runs) };
+    const { deleted: _, ...state } = this.#state as ChangesState;
+    const deleted = this.#deleted && { ...this.#deleted, ranges: encodeRanges(this.#deleted.ranges) };
+    return { ...state, given: encodeRuns(this.#runs), ...(deleted === null ? {} : { deleted }) };
   }
 
   get hasRoom(): boolean {
@@ -158,7 +172,41 @@ class Reader<Failure> {
     this.#runs = addRecords(this.#runs, digested);
   }
 
+  /**
+   * Compares the next ids with those that the caller has. Only between two scans, so that scans go on however many
+   * records are deleted.
+   */
+  async findDeleted(): Promise<void> {
+    const search = this.#deleted;
+    const { copiedTo, scan } = this.#state;
+    if (search === null || search.isCompared || copiedTo !== null || scan !== null) return;
+    const { after, highest, ranges } = search;
+    const { changesMax, idsMax } = this.#bounds;
+    const asked = await this.#ask(askIds(this.#query, after, idsMax));
+    if ('failure' in asked) throw new PageError({ failure: asked.failure });
+    const ids = await readIds(asked.result, idsMax);
+    if (ids === null) throw invalidAnswer('It is not a list of ids.');
+    if (ids.some((id, at) => id <= (ids[at - 1] ?? after)))
+      throw invalidAnswer('The ids of a page are not in their order.');
+    const last = ids.at(-1) ?? after;
+    const isEnd = ids.length < Math.min(idsMax, asked.limit ?? idsMax);
+    const upTo = isEnd ? Math.max(last, highest, ranges.at(-1)?.to ?? 0) : last;
+    const compared = compareIds(ranges, ids, { after, upTo, room: changesMax, salt: this.#readSalt() });
+    for (const { from, to } of compared.gaps) {
+      this.#bytes += GAP_BYTES;
+      this.changes.push({ change: 'gone', id: from, to, at: null, record: null });
+    }
+    const isOver = isEnd && compared.reached >= upTo;
+    this.#deleted = {
+      ranges: compared.ranges,
+      after: isOver ? 0 : compared.reached,
+      highest,
+      isCompared: true,
+    };
+  }
+
   async readPage(): Promise<void> {
+    this.isUnread = false;
     if (this.#state.copiedTo === null) await this.#scan();
     else await this.#copy(this.#state.copiedTo);
   }
@@ -177,6 +225,10 @@ class Reader<Failure> {
     const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
     const given = await mapInSlices(recent, (row) => this.#digest(row, true));
     this.#runs = limitRuns(addRecords(this.#runs, given), null);
+    if (this.#deleted !== null) {
+      const ids = rows.map(({ id }) => id);
+      this.#deleted = { ...this.#deleted, ranges: addIds(this.#deleted.ranges, ids, this.#readSalt()) };
+    }
     await mapInSlices(rows, (row) => this.#give(row, true));
   }
 
@@ -260,6 +312,11 @@ class Reader<Failure> {
     this.#state = { ...this.#state, from: nextFrom ?? this.#state.from, scan: null };
     if (isOutdated) this.#state = { ...this.#state, scannedAt: null };
     this.isDone = !isOutdated && (isFull || !this.#isFullDue());
+    if (this.#deleted !== null) this.#deleted = { ...this.#deleted, isCompared: false };
+  }
+
+  #readSalt(): number {
+    return Buffer.from(this.#state.salt, 'base64').readInt32BE();
   }
 
   #findFrom({ now }: ServerTime): number | null {
@@ -357,6 +414,8 @@ class Reader<Failure> {
     const isTimeAsked = this.#query.fields.includes('write_date');
     const record = !isMatching ? null : isTimeAsked ? bytes : dropMember(row, 'write_date');
     this.#bytes += record?.length ?? 0;
+    const search = this.#deleted;
+    if (isMatching && search !== null && id > search.highest) this.#deleted = { ...search, highest: id };
     this.changes.push({ change: isMatching ? 'upsert' : 'left', id, at, record });
   }
 }

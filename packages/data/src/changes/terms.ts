@@ -34,6 +34,8 @@ export interface ChangesQuery {
   context: string;
   /** True if a page can be short before the end: see dropped-records.ts. */
   dropsRecords: boolean;
+  /** True: deleted records are found, too. Not together with `dropsRecords`. */
+  findsDeleted: boolean;
 }
 
 export interface ChangesBounds {
@@ -43,6 +45,8 @@ export interface ChangesBounds {
   bytesMax: number;
   /** Maximum records of one call. */
   pageMax: number;
+  /** Maximum ids that one answer compares to find deleted records. */
+  idsMax: number;
   /** Longest expected duration of a transaction in Odoo. */
   overlapSeconds: number;
   /** True as soon as the answer should end, with `more`. Checked before each further page. */
@@ -50,12 +54,17 @@ export interface ChangesBounds {
 }
 
 export interface Change {
-  /** `left`: the record does not match the domain; it may never have matched. */
-  change: 'upsert' | 'left';
+  /**
+   * `left`: the record does not match the domain; it may never have matched. `gone`: no record with an id from `id` to
+   * `to` matches.
+   */
+  change: 'upsert' | 'left' | 'gone';
   id: number;
+  /** For `gone`: the last id. */
+  to?: number;
   /** `write_date` as `2026-10-21T01:31:00Z`; null if Odoo has none. */
   at: string | null;
-  /** JSON text of the record with the fields of the query; null for `left`. */
+  /** JSON text of the record with the fields of the query; null unless it is an `upsert`. */
   record: Uint8Array | null;
 }
 
@@ -77,6 +86,19 @@ export interface ChangesState {
   readonly pageSize: number | null;
   /** The runs of what was returned (given-records.ts). */
   readonly given: string;
+  /** The search for deleted records; absent: none was asked for. */
+  readonly deleted?: DeletedSearch;
+}
+
+export interface DeletedSearch {
+  /** The ranges of the ids that were returned (id-ranges.ts). */
+  readonly ranges: string;
+  /** The id after which the comparison continues. */
+  readonly after: number;
+  /** The highest id that was returned. */
+  readonly highest: number;
+  /** True: the ids were compared since the last scan ended, so that the next scan comes first. */
+  readonly isCompared: boolean;
 }
 
 export interface Scan {

@@ -164,6 +164,7 @@ class Export {
       const { pieces, next } = this.#printer.print(page, first);
       for await (const piece of pieces) await this.#write(piece);
       this.#records += next - first;
+      this.#runner.exchange.reportRecords?.(this.#records);
       first = next;
     }
   }

@@ -130,8 +130,12 @@ export class PageReader {
         },
       },
       limit === 1 && format !== 'csv' ? RECORD_BYTES_MAX : PAGE_BYTES_MAX,
-      // A cell is printed by the type of its value.
-      format === 'csv' ? { areValuesNormalized: true } : {},
+      {
+        // A cell is printed by the type of its value.
+        ...(format === 'csv' ? { areValuesNormalized: true } : {}),
+        // The first page says whether the export is allowed.
+        deferral: this.#runner.deferral,
+      },
     );
     if (!('result' in answer)) return answer;
     const { result, facts } = answer;

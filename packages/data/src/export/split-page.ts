@@ -5,6 +5,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { findValue, readInteger, skipWhiteSpace } from '@erp-proxy/json';
 import { findEnd, listMembers } from '../long-values.ts';
+import { replaceLineBreaks } from '../replace-line-breaks.ts';
 
 export interface Page {
   /** The result of the call. Line breaks between tokens are replaced by spaces. */
@@ -28,9 +29,6 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const COMMA = 0x2c;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
 /** The bytes with which Odoo begins a record. */
 const ID_START = Buffer.from('{"id": ');
 const NINE = 0x39;
@@ -74,18 +72,6 @@ export async function splitPage(
   }
   if (skipWhiteSpace(bytes, at + 1, bytes.length) !== bytes.length) return 'is not a list of records';
   return { bytes, bounds, lastId: bounds.length === 0 ? null : lastId };
-}
-
-/** In JSON, line breaks occur only between tokens. Odoo prints none, and a native search shows that fast. */
-async function replaceLineBreaks(bytes: Uint8Array): Promise<void> {
-  const found = [LINE_FEED, CARRIAGE_RETURN].map((byte) => bytes.indexOf(byte)).filter((at) => at >= 0);
-  let yieldAt = SLICE_BYTES;
-  for (let at = Math.min(...found, bytes.length); at < bytes.length; at++) {
-    if (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN) bytes[at] = SPACE;
-    if (at < yieldAt) continue;
-    await yieldToEventLoop();
-    yieldAt = at + SLICE_BYTES;
-  }
 }
 
 /** The id at the place where Odoo prints it; null if it is elsewhere. */

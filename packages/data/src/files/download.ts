@@ -6,10 +6,10 @@
 import { invalid } from '@erp-proxy/gateway/call';
 import { buildErrorAnswer } from '@erp-proxy/gateway/request';
 import { type CallRunner, Denial, type FoundTypes } from '@erp-proxy/gateway/terms';
-import { classifyFault } from '@erp-proxy/odoo/faults';
 import { mayNameField } from '@erp-proxy/policy/abilities';
 import { buildCall } from '../ask-odoo.ts';
 import { type DataRequest, readDataRequest, readMemberBytes } from '../data-request.ts';
+import { MISSING_RECORD } from '../missing-record.ts';
 import { setContextMembers } from '../set-context.ts';
 import { DownloadWriter } from './download-writer.ts';
 import { CONTENT_FIELDS, chooseFileField } from './file-field.ts';
@@ -74,25 +74,10 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   });
   const denial = (await runner.run(call, writer, refused)) ?? writer.denial;
   if (denial !== 'no_record') return denial;
-  const answer = buildErrorAnswer(request.id, MISSING);
+  const answer = buildErrorAnswer(request.id, MISSING_RECORD);
   runner.exchange.writer.sendWhole(200, runner.describe(), answer);
   return null;
 }
-
-/** The error of some versions of Odoo for a record that does not exist. Others return an empty list. */
-const MISSING = classifyFault(
-  {
-    code: 200,
-    message: 'Odoo Server Error',
-    data: {
-      name: 'odoo.exceptions.MissingError',
-      message: 'Record does not exist or has been deleted.',
-      arguments: ['Record does not exist or has been deleted.'],
-      context: {},
-    },
-  },
-  { debug: false, secrets: [] },
-);
 
 /**
  * Members of the context without which Odoo returns the size in place of the file, or, from 19.3 on, something else.

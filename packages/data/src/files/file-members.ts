@@ -1,14 +1,13 @@
 /** Reads the members that a download and an upload share: the record, and its field with the file. */
 
-import { describe, invalid, readText } from '@erp-proxy/gateway/call';
+import { invalid, readText } from '@erp-proxy/gateway/call';
 import { Denial } from '@erp-proxy/gateway/terms';
-import { findValue, readInteger } from '@erp-proxy/json';
-import type { DataRequest } from '../data-request.ts';
+import { findValue } from '@erp-proxy/json';
+import { type DataRequest, readRecordId } from '../data-request.ts';
 
 /** Maximum length of a field's name: that of a column in PostgreSQL. */
 const FIELD_LENGTH_MAX = 63;
 const FIELD = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const ID_MAX = 2 ** 31 - 1;
 
 /** `record` null: the member is absent or null. */
 export function readFileMembers(request: DataRequest): { field: string; record: number | null } | Denial {
@@ -27,9 +26,5 @@ function readField({ bytes, members }: DataRequest): string | Denial {
 
 function readRecord({ bytes, members }: DataRequest): number | null | Denial {
   const value = findValue(members, 'record');
-  if (value === undefined || value.kind === 'null') return null;
-  const id = value.kind === 'number' ? readInteger(bytes, value) : null;
-  if (id !== null && id >= 1 && id <= ID_MAX) return Number(id);
-  const given = value.kind === 'number' ? 'another number' : describe(value);
-  return invalid('record', `\`record\` must be the id of a record, a positive integer, not ${given}.`);
+  return value === undefined || value.kind === 'null' ? null : readRecordId(bytes, value, 'record');
 }

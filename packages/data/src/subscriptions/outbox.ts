@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VaultError } from '@erp-proxy/control/instances';
 import type { ClaimedDelivery, DeliveryBatch, SubscriptionStore } from '@erp-proxy/stores/ports';
-import type { Leadership } from './leadership.ts';
 import { type Attempt, checkAttempts } from './retry-schedule.ts';
 import { type Body, readBody } from './row.ts';
 import type { SendDelivery } from './sender.ts';
+import type { HeldShards } from './shards.ts';
 
 /** Reason why the key of the subscription may not read the content of the delivery; null: it may. */
 export type CheckDelivery = (
@@ -20,7 +20,9 @@ export type CheckDelivery = (
 
 export interface OutboxOptions {
   store: SubscriptionStore;
-  leadership: Leadership;
+  /** Identifies this process. */
+  owner: string;
+  shards: HeldShards;
   check: CheckDelivery;
   send: SendDelivery;
   /** Opens the secrets that are valid for signatures at `now`. Throws a `VaultError`. */
@@ -34,6 +36,8 @@ export interface OutboxOptions {
   claimMs: number;
   /** Duration of one second of the delays between attempts. Tests set a shorter one. */
   secondMs: number;
+  /** Time after which the receiver of a delivery counts as slow. */
+  slowMs: number;
   /** Time after the claim within which an attempt may begin. */
   beginsWithinMs: number;
   onAttempt: (subscription: string, attempt: Attempt, result: DeliveryOutcome) => void;
@@ -44,20 +48,32 @@ export interface OutboxOptions {
 /** `retried`: the delivery is tried again later. */
 export type DeliveryOutcome = 'delivered' | 'retried' | 'failed';
 
-/** Maximum number of subscriptions whose deliveries are sent at the same time. */
-const BATCHES_MAX = 64;
-/** Maximum of these for receivers whose last attempt failed: the next one may take long to fail. */
+/** Maximum number of subscriptions whose deliveries are sent at the same time, to receivers that work. */
+const WORKING_BATCHES_MAX = 64;
+/**
+ * The same for receivers whose last attempt failed, and that are slow to answer this one: it may take long to fail.
+ * Subscriptions with such receivers must not keep the others waiting.
+ */
 const FAILING_BATCHES_MAX = 32;
+/** Receivers that have become slow can be more than these. Maximum of all. */
+const BATCHES_MAX = 256;
 const DELIVERIES_OF_BATCH_MAX = 4;
 /** Maximum time between two queries of due deliveries. The store also notifies of changes. */
 const CHECK_MS_MAX = 30_000;
 const ERROR_PAUSE_MS = 1000;
 
+/** Deliveries of one subscription that are being sent. */
+interface Batch {
+  /** True: the last attempt failed, or this one is slow. */
+  isFailing: boolean;
+  done: Promise<void>;
+}
+
 const UNSENT = { isTaken: false, isGone: false, status: null, retryAfterSeconds: null, durationMs: 0 };
 
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #batches = new Map<string, { isFailing: boolean; done: Promise<void> }>();
+  readonly #batches = new Map<string, Batch>();
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | null = null;
@@ -98,7 +114,7 @@ export class Outbox {
 
   async #runRounds(): Promise<void> {
     let pauseMs = CHECK_MS_MAX;
-    while (this.#isWanted && !this.#isClosed && this.#options.leadership.isHeld) {
+    while (this.#isWanted && !this.#isClosed && this.#options.shards.holdsAny) {
       this.#isWanted = false;
       try {
         pauseMs = await this.#claimDue();
@@ -107,7 +123,7 @@ export class Outbox {
         pauseMs = ERROR_PAUSE_MS;
       }
     }
-    if (this.#isClosed || !this.#options.leadership.isHeld) return;
+    if (this.#isClosed || !this.#options.shards.holdsAny) return;
     this.#timer = setTimeout(() => this.wake(), pauseMs).unref();
   }
 
@@ -116,8 +132,11 @@ export class Outbox {
     const { clock } = this.#options;
     for (const receivers of ['working', 'failing'] as const) {
       const failing = [...this.#batches.values()].filter(({ isFailing }) => isFailing).length;
-      const room = BATCHES_MAX - this.#batches.size;
-      const subscriptionsMax = receivers === 'working' ? room : Math.min(room, FAILING_BATCHES_MAX - failing);
+      const room =
+        receivers === 'working'
+          ? WORKING_BATCHES_MAX - (this.#batches.size - failing)
+          : FAILING_BATCHES_MAX - failing;
+      const subscriptionsMax = Math.min(room, BATCHES_MAX - this.#batches.size);
       if (subscriptionsMax <= 0 || this.#isClosed) continue;
       const dueAt = await this.#findNextDue();
       if (dueAt === null || dueAt > clock()) break;
@@ -133,15 +152,17 @@ export class Outbox {
 
   /** Leaves out subscriptions whose deliveries are being sent: at the end of their batch the next ones are queried. */
   async #findNextDue(): Promise<number | null> {
-    return this.#options.store.findNextDue([...this.#batches.keys()]);
+    const { store, owner } = this.#options;
+    return store.findNextDue(owner, [...this.#batches.keys()]);
   }
 
   async #claim(receivers: 'working' | 'failing', subscriptionsMax: number): Promise<void> {
-    const { store, clock, nowMs, claimMs, beginsWithinMs } = this.#options;
+    const { store, owner, clock, nowMs, claimMs, beginsWithinMs, slowMs, onError } = this.#options;
     const now = clock();
     const startedMs = nowMs();
     const claim = randomUUID();
     const batches = await store.claimDeliveries({
+      owner,
       now,
       endsAt: now + claimMs,
       claim,
@@ -153,13 +174,20 @@ export class Outbox {
     for (const batch of batches) {
       if (batch.deliveries.length === 0) continue;
       const { id } = batch.subscription;
+      const slowTimer = setTimeout(() => {
+        sending.isFailing = true;
+        // Makes room for another subscription.
+        this.wake();
+      }, slowMs);
       const done = this.#sendBatch(batch, claim, startedMs + beginsWithinMs)
-        .catch(this.#options.onError)
+        .catch(onError)
         .finally(() => {
+          clearTimeout(slowTimer);
           this.#batches.delete(id);
           this.wake();
         });
-      this.#batches.set(id, { isFailing: receivers === 'failing', done });
+      const sending: Batch = { isFailing: receivers === 'failing', done };
+      this.#batches.set(id, sending);
     }
     // More deliveries may be due than were claimed.
     if (batches.length === subscriptionsMax) this.#isWanted = true;
@@ -170,10 +198,10 @@ export class Outbox {
     claim: string,
     beginsUntilMs: number,
   ): Promise<void> {
-    const { check, send, openSecrets, clock, nowMs, random, leadership, onAttempt, onDisabled } =
-      this.#options;
+    const { check, send, openSecrets, clock, nowMs, random, onAttempt, onDisabled } = this.#options;
     const { signal } = this.#closing;
-    const maySend = () => leadership.isHeld && nowMs() < beginsUntilMs && !signal.aborted;
+    // Until then the claim keeps other processes from these deliveries, also if one of them gets the shard.
+    const maySend = () => nowMs() < beginsUntilMs && !signal.aborted;
     if (!maySend()) return;
     const body = readBody(subscription);
     const { url } = body;

@@ -1,13 +1,17 @@
 /**
- * Reads the changes and events of all active subscriptions, each at its interval (one such poll is called a reading),
- * and stores the position with the deliveries in one transaction. One timer serves all subscriptions. An instance that
- * does not answer delays only its own subscriptions.
+ * Reads the changes and events of the active subscriptions in the shards that this process holds, each at its interval
+ * (one such poll is called a reading), and stores the position with the deliveries in one transaction. One timer serves
+ * all subscriptions. An instance that does not answer delays only its own subscriptions.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Reading, SubscriptionProgress, SubscriptionStore } from '@erp-proxy/stores/ports';
+import type {
+  ActiveSubscription,
+  Reading,
+  SubscriptionProgress,
+  SubscriptionStore,
+} from '@erp-proxy/stores/ports';
 import type { ChangeReader, ReadRefusal, ReadResult } from './change-reader.ts';
 import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
-import type { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import {
   changeIdParts,
@@ -30,11 +34,14 @@ import {
   type Subscription,
   SubscriptionRowError,
 } from './row.ts';
+import type { HeldShards } from './shards.ts';
 import { TimeQueue } from './time-queue.ts';
 
 export interface PollerOptions {
   store: SubscriptionStore;
-  leadership: Leadership;
+  /** Identifies this process. */
+  owner: string;
+  shards: HeldShards;
   reader: ChangeReader;
   notices: NoticeReader;
   /** Duration of one second of the intervals. Tests set a shorter one. */
@@ -56,7 +63,7 @@ export interface PollerOptions {
 interface PolledSubscription {
   readonly subscription: Subscription;
   /** The row from which the subscription was parsed. */
-  row: SubscriptionRow;
+  row: ActiveSubscription;
   /** Consecutive readings that failed. */
   failures: number;
   problem: string | null;
@@ -85,12 +92,13 @@ const LOAD_RETRY_MS = 5000;
 const CHECKED_IDS_MAX = 1000;
 const JITTER = 0.05;
 export const SUBSCRIPTIONS_MAX = 10_000;
-/** The first readings after a start are spread over this time, or over their interval if that is shorter. */
+/**
+ * The first readings of many subscriptions, after a start or of another process, are spread over this time, or over
+ * their interval if that is shorter.
+ */
 const SPREAD_MS_MAX = 60_000;
 const SPREAD_FROM = 20;
 const PARSED_AT_ONCE = 200;
-
-type SubscriptionRow = Awaited<ReturnType<SubscriptionStore['listActive']>>[number];
 
 export class Poller {
   readonly #options: PollerOptions;
@@ -110,7 +118,6 @@ export class Poller {
   #retryTimer: NodeJS.Timeout | undefined;
   #loading: Promise<void> | null = null;
   #mustLoad = false;
-  #isFirst = true;
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -162,30 +169,21 @@ export class Poller {
     else if (this.#queue.has(id)) this.#queue.set(id, this.#options.nowMs());
   }
 
-  /** Call this when the lease is lost: another process reads. */
-  stop(): void {
-    this.#queue.clear();
-    this.#held.clear();
-    this.#known.clear();
-    this.#isFirst = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#retryTimer);
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
-    this.stop();
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retryTimer);
     await this.#loading;
     await Promise.all(this.#running.values());
     await this.#outcomes.close();
   }
 
   async #loadAll(): Promise<void> {
-    const { store, leadership, onError } = this.#options;
-    while (this.#mustLoad && leadership.isHeld && !this.#closing.signal.aborted) {
+    const { store, owner, shards, onError } = this.#options;
+    while (this.#mustLoad && !this.#closing.signal.aborted) {
       this.#mustLoad = false;
       try {
-        await this.#take(await store.listActive(SUBSCRIPTIONS_MAX));
+        await this.#take(shards.holdsAny ? await store.listActive(owner, SUBSCRIPTIONS_MAX) : []);
       } catch (error) {
         onError(error);
         this.#retryTimer = setTimeout(() => this.load(), LOAD_RETRY_MS).unref();
@@ -195,20 +193,18 @@ export class Poller {
   }
 
   /** Parses only rows that have changed, in slices, so that other work does not wait. */
-  async #take(rows: readonly SubscriptionRow[]): Promise<void> {
-    const { nowMs, random, secondMs, leadership } = this.#options;
+  async #take(rows: readonly ActiveSubscription[]): Promise<void> {
+    const { nowMs, random, secondMs } = this.#options;
     let parsed = 0;
     const present = new Set<string>();
-    const spreads = this.#isFirst && rows.length > SPREAD_FROM;
-    this.#isFirst = false;
+    const spreads = rows.filter(({ id }) => !this.#known.has(id)).length > SPREAD_FROM;
     for (const row of rows) {
       present.add(row.id);
       const known = this.#known.get(row.id);
       if (known !== undefined && known.row.body === row.body && known.row.name === row.name) continue;
       if (++parsed % PARSED_AT_ONCE === 0) {
         await yieldToEventLoop();
-        // The lease may have been lost in the meantime.
-        if (!leadership.isHeld || this.#closing.signal.aborted) return;
+        if (this.#closing.signal.aborted) return;
       }
       const subscription = this.#read(row);
       if (subscription === null) continue;
@@ -249,13 +245,18 @@ export class Poller {
   /** Begins the readings that are due, up to the maximum. */
   readonly #run = (): void => {
     clearTimeout(this.#timer);
-    const { nowMs, leadership } = this.#options;
-    if (this.#closing.signal.aborted || !leadership.isHeld) return;
+    const { nowMs, shards } = this.#options;
+    if (this.#closing.signal.aborted || !shards.holdsAny) return;
     for (let taken = 0; this.#running.size < READINGS_MAX && taken < TAKEN_AT_ONCE; taken++) {
       const id = this.#queue.takeDue(nowMs());
       if (id === null) break;
       const known = this.#known.get(id);
       if (known === undefined || this.#running.has(id)) continue;
+      if (!shards.holds(known.row.shard)) {
+        // Another process reads it. If the shard returns, the list that is then read has the subscription again.
+        this.#known.delete(id);
+        continue;
+      }
       const source = nameSource(known.subscription);
       if ((this.#runningOf.get(source) ?? 0) < READINGS_OF_SOURCE_MAX) this.#begin(id, known);
       else this.#hold(source, id);
@@ -321,7 +322,7 @@ export class Poller {
       if (progress === null || progress.subscription.state !== 'active') return;
       if (progress.waiting >= WAITING_MAX) return;
       if (!(await this.#readOnce(known, progress))) return;
-      if (!this.#options.leadership.isHeld || this.#known.get(id) !== known) return;
+      if (!this.#options.shards.holds(known.row.shard) || this.#known.get(id) !== known) return;
     }
   }
 
@@ -428,8 +429,8 @@ export class Poller {
     reading: Reading,
     known: PolledSubscription,
   ): Promise<boolean> {
-    const { store, onDeliveries } = this.#options;
-    if (!(await store.commitReading(id, progressVersion, reading))) return false;
+    const { store, owner, onDeliveries } = this.#options;
+    if (!(await store.commitReading(owner, id, progressVersion, reading))) return false;
     this.#outcomes.drop(id);
     known.storedUntilMs = this.#options.nowMs() + STORED_MS;
     known.problem = null;

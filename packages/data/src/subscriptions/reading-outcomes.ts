@@ -6,6 +6,8 @@ import type { ReadingOutcome, SubscriptionStore } from '@erp-proxy/stores/ports'
 
 export interface ReadingOutcomesOptions {
   store: Pick<SubscriptionStore, 'saveReadingOutcomes'>;
+  /** Identifies this process. */
+  owner: string;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Receives failures of writes that no caller awaits. */
@@ -41,9 +43,10 @@ export class ReadingOutcomes {
 
   /** Writes all waiting entries. */
   async write(): Promise<void> {
+    const { store, owner } = this.#options;
     const outcomes = [...this.#waiting.values()];
     this.#waiting.clear();
-    if (outcomes.length > 0) await this.#options.store.saveReadingOutcomes(outcomes);
+    if (outcomes.length > 0) await store.saveReadingOutcomes(owner, outcomes);
   }
 
   /** Writes the waiting entries. `add` must not be called after it. */

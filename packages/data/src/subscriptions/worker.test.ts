@@ -7,6 +7,7 @@ import {
   BODY,
   makeWorker,
   NOTHING,
+  OWNER,
   openStore,
   startWorker,
   TIMES,
@@ -32,7 +33,7 @@ test('subscriptions are worked although the store failed at the start, without a
     return NOTHING;
   });
   await expect.poll(() => readings).toBe(1);
-  expect(worker.states().isLeading).toBe(true);
+  expect(worker.states().shards).toHaveLength(16);
   expect(errors).toEqual([failure, failure, failure]);
 });
 
@@ -67,8 +68,8 @@ test('a subscription that was deleted while it waited gives its turn to the next
   await expect.poll(() => read).toEqual(['s0', 's1']);
   const { listActive } = store.subscriptions;
   let listed: Awaited<ReturnType<typeof listActive>> = [];
-  store.subscriptions.listActive = async (max) => {
-    listed = await listActive(max);
+  store.subscriptions.listActive = async (owner, max) => {
+    listed = await listActive(owner, max);
     return listed;
   };
   for (const id of ['s2', 's3', 's4']) await store.subscriptions.remove(id, 1);
@@ -82,9 +83,9 @@ test('a watched record that is deleted during a reading is gone, and has not lef
   const store = await openStore({ gone: true, interval_seconds: 30 });
   const told: string[] = [];
   const { commitReading } = store.subscriptions;
-  store.subscriptions.commitReading = (id, version, reading) => {
+  store.subscriptions.commitReading = (owner, id, version, reading) => {
     told.push(...reading.deliveries.map(({ type, record }) => `${type} ${record}`));
-    return commitReading(id, version, reading);
+    return commitReading(owner, id, version, reading);
   };
   const tell = (changes: ['upsert' | 'left', number][], more = false) => ({
     ...NOTHING,
@@ -122,12 +123,12 @@ test('a change of one of many watched records stores a small part of their ids',
   const store = await openStore({ gone: true, interval_seconds: 30 });
   // As an earlier release has stored it.
   const progress = JSON.stringify({ reader: {}, ids: all });
-  await store.subscriptions.commitReading('s', 0, { progress, now: 0, deliveries: [] });
+  await store.subscriptions.commitReading(OWNER, 's', 0, { progress, now: 0, deliveries: [] });
   const bytes: number[] = [];
   const { commitReading } = store.subscriptions;
-  store.subscriptions.commitReading = (id, version, reading) => {
+  store.subscriptions.commitReading = (owner, id, version, reading) => {
     bytes.push(JSON.stringify([reading.progress, reading.ids]).length);
-    return commitReading(id, version, reading);
+    return commitReading(owner, id, version, reading);
   };
   const ids = [1001, 1002, 1003];
   const { errors } = startWorker(
@@ -216,16 +217,16 @@ test('a delivery is tried again in its time although the clock was set back mean
   const store = await openStore();
   const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
   const reading = { progress: '{"reader":{}}', now: Date.now(), deliveries: [delivery] };
-  await store.subscriptions.commitReading('s', 0, reading);
+  await store.subscriptions.commitReading(OWNER, 's', 0, reading);
   const start = Date.now();
   let passedMs = 0;
   let backMs = 0;
   let attempts = 0;
   let measured = 0;
   const { measure } = store.subscriptions;
-  store.subscriptions.measure = (limit) => {
+  store.subscriptions.measure = (...args) => {
     measured++;
-    return measure(limit);
+    return measure(...args);
   };
   startWorker(store, async () => NOTHING, {
     clock: () => start + passedMs - backMs,
@@ -264,13 +265,25 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
     const { subscriptions } = store;
     const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
     const now = Date.now();
-    await subscriptions.commitReading('s', 0, { progress: '{"reader":{}}', now, deliveries: [delivery] });
-    const claim = { now, claim: 'c', endsAt: now + 1000, receivers: 'working' as const, except: [] };
+    await subscriptions.commitReading(OWNER, 's', 0, {
+      progress: '{"reader":{}}',
+      now,
+      deliveries: [delivery],
+    });
+    const claim = {
+      owner: OWNER,
+      now,
+      claim: 'c',
+      endsAt: now + 1000,
+      receivers: 'working' as const,
+      except: [],
+    };
     await subscriptions.claimDeliveries({ ...claim, subscriptionsMax: 1, deliveriesMax: 1 });
     const failed = { id: 'd', state: 'waiting' as const, status: 500, failure: 'no', durationMs: 1, nextAt };
     const state = { failures: 1, failingSince: now, retryAt: nextAt, lastFailure: 'no', deliveredAt: null };
     const outcome = { now, results: [failed], ...state, wakesAll: false, disables: null };
     await subscriptions.recordAttempts('s', 'c', outcome);
+    await subscriptions.releaseShards(OWNER);
   });
 
   const readNextAt = async () =>
@@ -314,9 +327,9 @@ describe('waits end earlier once after the clock was set back by an hour', () =>
     store.subscriptions.advanceWaits = advanceWaits;
     let measured = 0;
     const { measure } = store.subscriptions;
-    store.subscriptions.measure = (limit) => {
+    store.subscriptions.measure = (...args) => {
       measured++;
-      return measure(limit);
+      return measure(...args);
     };
     await expect.poll(() => measured).toBeGreaterThan(2);
     expect(await readNextAt()).toBe(nextAt - HOUR_MS);
@@ -327,7 +340,7 @@ test('deliveries from before the clock was set back by a year are sent', async (
   const store = await openStore();
   const delivery = { id: 'd', record: '7', type: 'res.partner.upserted', body: '{}' };
   const reading = { progress: '{"reader":{}}', now: Date.now() + 365 * 86_400_000, deliveries: [delivery] };
-  await store.subscriptions.commitReading('s', 0, reading);
+  await store.subscriptions.commitReading(OWNER, 's', 0, reading);
   const sent: string[] = [];
   startWorker(store, async () => NOTHING, {
     times: { ...TIMES, claimMs: 200, sendMs: 50, upkeepMs: 50 },

@@ -1,6 +1,6 @@
 /**
- * Reads changes (poller.ts), sends deliveries (outbox.ts) and removes old deliveries, while this process has the lease.
- * A process whose store has no subscriptions does none of this.
+ * Reads changes (poller.ts), sends deliveries (outbox.ts) and removes old deliveries, of the subscriptions in the
+ * shards that this process holds (shards.ts). A process whose store has no subscriptions does none of this.
  */
 
 import { type PeriodicTask, startPeriodicTask } from '@erp-proxy/async/tasks';
@@ -8,12 +8,12 @@ import type { DeliveryEvent, Events } from '@erp-proxy/observe/events';
 import { UnknownOutcomeError } from '@erp-proxy/stores';
 import type { LeaseStore, Store, SubscriptionBacklog } from '@erp-proxy/stores/ports';
 import type { ChangeReader } from './change-reader.ts';
-import { Leadership } from './leadership.ts';
 import type { NoticeReader } from './notice-reader.ts';
 import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
 import { Poller } from './poller.ts';
 import { type Attempt, LONGEST_DELAY_SECONDS } from './retry-schedule.ts';
 import type { SendDelivery } from './sender.ts';
+import { Shards } from './shards.ts';
 
 /** Times of the worker. Tests set shorter ones. */
 export interface WorkerTimes {
@@ -53,7 +53,8 @@ export interface WorkerOptions
 
 /** State of the worker for metrics. */
 export interface WorkerStates {
-  isLeading: boolean;
+  /** The shards that this process holds. */
+  shards: readonly number[];
   reading: number;
   sending: number;
   backlogs: readonly SubscriptionBacklog[];
@@ -62,7 +63,7 @@ export interface WorkerStates {
 export interface SubscriptionWorker {
   start(): void;
   states(): WorkerStates;
-  /** Ends running work within `graceMs`, and releases the lease. */
+  /** Ends running work within `graceMs`, and releases the shards. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -77,8 +78,13 @@ const SET_BACK_MS_MIN = 1000;
  * whether another process has advanced the waits.
  */
 const REMEMBERED = 2;
-/** The lease of the process that has advanced the waits. It lasts longer than any measurement counts. */
-const ADVANCED = 'subscriptions-advanced';
+/**
+ * Start of the name of the lease of the process that has advanced the waits of a shard. It lasts longer than any
+ * measurement counts.
+ */
+const ADVANCED = 'subscriptions-advanced-';
+/** The process with this shard also does the work that concerns all shards. */
+const FIRST_SHARD = 0;
 
 export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWorker {
   const {
@@ -97,17 +103,18 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     onError,
   } = options;
   const subscriptions = store.subscriptions;
-  const leadership = new Leadership({
-    leases: store.leases,
+  const shards = new Shards({
+    store: subscriptions,
     owner,
     nowMs,
     ttlMs: times.leaseMs,
-    onChange: () => (leadership.isHeld ? begin() : poller.stop()),
+    onChange: begin,
     onError,
   });
   const outbox = new Outbox({
     store: subscriptions,
-    leadership,
+    owner,
+    shards,
     check,
     send,
     openSecrets,
@@ -116,6 +123,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     random,
     claimMs: times.claimMs,
     secondMs: times.secondMs,
+    slowMs: times.sendMs * SLOW,
     // An attempt that begins later could last longer than its claim.
     beginsWithinMs: Math.max(0, times.claimMs - times.sendMs - times.claimMs * ENDING),
     onAttempt: (subscription, attempt, outcome) =>
@@ -126,7 +134,8 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
   });
   const poller = new Poller({
     store: subscriptions,
-    leadership,
+    owner,
+    shards,
     reader,
     notices,
     secondMs: times.secondMs,
@@ -157,13 +166,13 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     upkeep?.run();
   }
 
-  /** Acquires the lease only if the store has a subscription. */
+  /** Takes part in the work only if the store has a subscription. */
   async function lookForSubscriptions(): Promise<void> {
     if (isNeeded || isClosed) return;
     const found = await subscriptions.list({ after: null, limit: 1 });
     if (found.length === 0 || isNeeded || isClosed) return;
     isNeeded = true;
-    leadership.start();
+    shards.start();
     upkeep = startPeriodicTask(keepUp, { intervalMs: times.upkeepMs, onError });
   }
 
@@ -174,7 +183,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     const isKnown = nowMs() - measuredMs < times.upkeepMs * REMEMBERED;
     aheadMs = aheadNowMs;
     measuredMs = nowMs();
-    if (!leadership.isHeld) {
+    if (!shards.holdsAny) {
       owedMs = 0;
       backlogs = [];
       return;
@@ -182,26 +191,29 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     if (backMs > SET_BACK_MS_MIN && isKnown) owedMs += backMs;
     if (owedMs > 0) await advanceWaits();
     const retryMs = LONGEST_DELAY_SECONDS * times.secondMs;
-    await subscriptions.limitWaits({ now: clock(), claimMs: times.claimMs, retryMs });
+    await subscriptions.limitWaits({ owner, now: clock(), claimMs: times.claimMs, retryMs });
     // Deliveries may be due earlier now.
     outbox.wake();
-    backlogs = await subscriptions.measure(MEASURED_MAX);
+    backlogs = await subscriptions.measure(owner, MEASURED_MAX);
+    if (!shards.holds(FIRST_SHARD)) return;
     const before = clock() - options.retentionMs;
     while ((await subscriptions.prune(before, options.keptMax, PRUNED_MAX)) >= PRUNED_MAX && !isClosed);
   }
 
-  /** Advances the waits, unless another process that had the lease before has done so. */
+  /** Advances the waits, except those in shards for which another process that held the shard before has done so. */
   async function advanceWaits(): Promise<void> {
     const ttlMs = times.upkeepMs * (REMEMBERED + 1);
-    if (await store.leases.acquire(ADVANCED, owner, ttlMs, ttlMs + SET_BACK_MS_MIN)) {
-      try {
-        // Waits that end sooner may be from after the clock was set back.
-        await subscriptions.advanceWaits(clock() + times.claimMs, owedMs);
-      } catch (error) {
-        // The waits may have been advanced: a second time would send too early.
-        if (error instanceof UnknownOutcomeError) owedMs = 0;
-        throw error;
-      }
+    const advanced: number[] = [];
+    for (const shard of shards.held)
+      if (await store.leases.acquire(ADVANCED + shard, owner, ttlMs, ttlMs + SET_BACK_MS_MIN))
+        advanced.push(shard);
+    try {
+      // Waits that end sooner may be from after the clock was set back.
+      if (advanced.length > 0) await subscriptions.advanceWaits(advanced, clock() + times.claimMs, owedMs);
+    } catch (error) {
+      // The waits may have been advanced: a second time would send too early.
+      if (error instanceof UnknownOutcomeError) owedMs = 0;
+      throw error;
     }
     owedMs = 0;
   }
@@ -228,7 +240,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
         if (change?.kind === 'key') poller.readOf(change.id);
         if (change !== null && change.kind !== 'subscription') return;
         if (!isNeeded) search();
-        else if (leadership.isHeld) {
+        else if (shards.holdsAny) {
           poller.load(change?.id);
           outbox.wake();
         }
@@ -236,7 +248,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
       search();
     },
     states: () => ({
-      isLeading: leadership.isHeld,
+      shards: shards.held,
       reading: poller.reading,
       sending: outbox.sending,
       backlogs,
@@ -246,11 +258,13 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
       clearTimeout(searchTimer);
       await searching;
       await Promise.all([poller.close(), outbox.close(graceMs), upkeep?.close()]);
-      await leadership.close();
+      await shards.close();
     },
   };
 }
 
+/** Fraction of the time limit of an attempt after which its receiver counts as slow. */
+const SLOW = 1 / 8;
 /** Fraction of a claim that is reserved for the time from the head of an answer to the record of the attempt. */
 const ENDING = 1 / 6;
 

@@ -6,7 +6,7 @@
 import { createReach, type DataRoute } from '@erp-proxy/contract';
 import type { Client } from '@erp-proxy/control/keys';
 import { type JsonSpan, readElements, readMembers, setMembers } from '@erp-proxy/json';
-import { type Arguments, findLimitPosition } from '@erp-proxy/odoo';
+import { type Arguments, findLimitPosition, isReadOnlyMethod } from '@erp-proxy/odoo';
 import { NO_RELATED_WRITES } from '@erp-proxy/odoo/related';
 import {
   type Decision,
@@ -14,6 +14,7 @@ import {
   decideApproval,
   decideCaller,
   decideData,
+  decideFleet,
   decideServer,
 } from '@erp-proxy/policy';
 import { denyPolicy } from '../terms/caller-denials.ts';
@@ -21,7 +22,7 @@ import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 import type { ValuesState } from '../terms/operation.ts';
 import type { AnyParsed } from '../terms/parsed-body.ts';
-import type { CallActor } from '../terms/request.ts';
+import type { CallActor, Request } from '../terms/request.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import type { VersionQuestion } from './parse-version-question.ts';
@@ -45,6 +46,17 @@ export function authorizeCaller(
 /** Whether the key may move data in this way; `route` null: the request moves none. */
 export function authorizeData({ policy }: Pick<Client, 'policy'>, route: DataRoute | null): Denial | null {
   const denied = route === null ? null : decideData(policy, route);
+  return denied && denyPolicy(denied);
+}
+
+/** Whether the call may be one of a request for many instances. Null if so, or if it is of another request. */
+export function authorizeFleet(
+  { method = '', model = '' }: AnyParsed,
+  { policy }: Pick<Client, 'policy'>,
+  { via }: Pick<Request, 'via'>,
+): Denial | null {
+  if (via !== 'fleet') return null;
+  const denied = decideFleet(policy, { method, isReadOnly: isReadOnlyMethod(method, model) });
   return denied && denyPolicy(denied);
 }
 

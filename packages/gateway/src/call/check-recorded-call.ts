@@ -22,6 +22,7 @@ import {
   decideApproval,
   decideCaller,
   decideData,
+  decideFleet,
   type PolicyRequest,
 } from '@erp-proxy/policy';
 
@@ -64,7 +65,10 @@ export function createRecordCheck(policy: Policy | null): (call: RecordedCall) =
       (address === null ? null : checkAddress(address)) ??
       (route === undefined ? null : decideData(compiled, route));
     if (denied !== null) return { denied, approval: null };
-    return checkMethod(JSON.stringify([instance, upstream, db, model, action]));
+    const decision = checkMethod(JSON.stringify([instance, upstream, db, model, action]));
+    if (via !== 'fleet' || decision.denied !== null) return decision;
+    const beyond = decideFleet(compiled, { method: action, isReadOnly: isReadOnlyMethod(action, model) });
+    return beyond === null ? decision : { denied: beyond, approval: null };
   };
 }
 
@@ -84,6 +88,7 @@ const ROUTES: Partial<Record<CallSource, DataRoute>> = {
   changes: 'changes',
   download: 'files',
   upload: 'files',
+  document: 'documents',
   subscription: 'subscriptions',
 };
 
@@ -103,6 +108,7 @@ const UNCHECKED: {
     'records do not tell whether a call gives values to a method that can write them, or changes related records',
   unattended: 'records do not tell which calls a person has confirmed',
   instances: null,
+  fleet: null,
   origins: null,
   dbs: null,
   read_only: null,

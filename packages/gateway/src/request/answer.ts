@@ -45,6 +45,11 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
     writer.sendWhole(reply.status, { ...headers, 'idempotency-replayed': 'true' }, reply.body);
     return { type: 'replayed', code: null, httpStatus: reply.status };
   }
+  if (reply.kind === 'deferred') {
+    writer.sendWhole(ACCEPTED, { ...headers, ...reply.headers }, reply.body);
+    return { type: 'deferred', code: null, httpStatus: ACCEPTED };
+  }
+  if (reply.file !== undefined) return await sendFile(reply, reply.file, context);
   if (reply.rest === null) {
     writer.sendWhole(200, headers, buildResultAnswer(id, reply.pieces, reply.tail));
     return OK;
@@ -52,6 +57,21 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   return await streamResult(buildResultHead(id), reply, reply.rest, context);
 }
 
+/** Sends the bytes of a file without an envelope. */
+async function sendFile(
+  reply: ResultReply,
+  file: AnswerHeaders,
+  context: AnswerContext,
+): Promise<AnswerSummary> {
+  const headers = { ...context.headers, ...file };
+  if (reply.rest !== null) return await streamResult(NO_HEAD, reply, reply.rest, { ...context, headers });
+  context.writer.sendWhole(200, headers, Buffer.concat(reply.pieces));
+  return OK;
+}
+
+const NO_HEAD = new Uint8Array(0);
+
+const ACCEPTED = 202;
 const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
 
 /** The caller has left, and the record must not blame Odoo. 499 is the status that nginx logs in this case. */
@@ -99,7 +119,7 @@ async function streamResult(
     writer.begin(200, context.headers, lengthBytes === null ? null : head.length + lengthBytes + tail.length);
     for (const piece of reply.pieces) ending.take(piece);
     // Writes of one iteration of the event loop are sent together. A copy of the first piece (up to 64 KiB) costs more.
-    let drained = writer.write(head);
+    let drained = head.length === 0 ? undefined : writer.write(head);
     for (const piece of reply.pieces) drained = writer.write(piece);
     const waitAtPace = watchPace(context);
     await waitAtPace(head.length + sum(reply.pieces), drained);

@@ -2,12 +2,12 @@
 
 import { delay } from '@erp-proxy/async/tasks';
 import type { Client, Clients, Refusal, Slowdown } from '@erp-proxy/control/keys';
-import { parseKey } from '@erp-proxy/control/keys/format';
 import { askStore } from '../terms/ask-store.ts';
 import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Exchange } from '../terms/exchange.ts';
+import { readKey } from '../terms/read-key.ts';
 
 export interface AuthenticateDeps {
   clients: Clients;
@@ -22,8 +22,16 @@ export async function authenticate(
   const text = readKey(exchange, dialect);
   if (text instanceof Denial) return text;
   const found = await askStore(() => deps.clients.authenticate(text), UNREADABLE_POLICY);
-  if (found instanceof Denial || !('refused' in found)) return found;
-  return await refuse(found, exchange, deps, dialect);
+  if (found instanceof Denial) return found;
+  if ('refused' in found) return await refuse(found, exchange, deps, dialect);
+  const lacking = findMissingScope(found, dialect);
+  return lacking === null ? found : await refuse(lacking, exchange, deps, dialect);
+}
+
+function findMissingScope({ key, scopes }: Client, { scope }: Dialect): Refusal | null {
+  if (scopes === undefined || scopes.includes(scope)) return null;
+  const detail = `the application was not allowed the scope ${scope}`;
+  return { refused: 'token', why: 'insufficient_scope', keyId: key.id, detail, scopes: [scope] };
 }
 
 async function refuse(
@@ -44,38 +52,6 @@ async function refuse(
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
   return denial;
-}
-
-/**
- * Reads the key, which must be the same in all headers. `authorization` may have a token for a reverse proxy in front
- * of this one, so beside a key in another header it counts only if it has the form of a client key. A dialect without
- * such tokens counts each.
- */
-function readKey(
-  exchange: Exchange,
-  { keyHeaders, allowsOtherTokens }: Dialect,
-): string | undefined | Denial {
-  let found: string | undefined;
-  for (const name of keyHeaders) {
-    const key = readKeyHeader(exchange, name);
-    if (key === undefined || key === '') continue;
-    const mayBeOther = allowsOtherTokens && name === 'authorization' && found !== undefined;
-    if (mayBeOther && parseKey(key) === null) continue;
-    if (found !== undefined && found !== key) {
-      return new Denial(
-        'invalid_request',
-        `Two headers have different client keys; send one of ${keyHeaders.join(', ')}.`,
-      );
-    }
-    found = key;
-  }
-  return found;
-}
-
-/** Ignores `authorization` with a scheme other than Bearer (RFC 9110 section 11.4). */
-function readKeyHeader(exchange: Exchange, name: string): string | undefined {
-  const text = exchange.header(name);
-  return name === 'authorization' ? /^bearer +(.*)$/i.exec(text ?? '')?.[1] : text;
 }
 
 const CLOSE = { connection: 'close' };

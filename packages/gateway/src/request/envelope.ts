@@ -84,11 +84,17 @@ export function describeRequest(
   return keyAdmission === null ? headers : { ...headers, ...keyAdmission.describe() };
 }
 
+/** Headers of the answer to a call that its request makes, without those of the request. */
+export function describeCall({ policyLimit, areValuesNormalized, nullField }: CallTrace): AnswerHeaders {
+  const applied = areValuesNormalized ? NORMALIZED : {};
+  return { ...describeLimit(policyLimit), ...applied, ...describeNullField(nullField) };
+}
+
 /** The header of an answer whose values are normalized. */
 export const NORMALIZED: AnswerHeaders = { 'preference-applied': 'values=normalized' };
 
 /** The header for a limit that a policy has set. */
-export function describeLimit(limit: number | null): AnswerHeaders {
+function describeLimit(limit: number | null): AnswerHeaders {
   return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
 }
 

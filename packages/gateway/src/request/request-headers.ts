@@ -47,3 +47,21 @@ export function prefersNormalized(exchange: Pick<Exchange, 'header'>): boolean {
   const first = values.find((value) => value !== undefined);
   return first !== undefined && /^\s*(normalized|"normalized")\s*$/.test(first);
 }
+
+/**
+ * Whether the caller prefers not to wait: `prefer: respond-async` (RFC 7240, section 4.1). A parameter `callback`
+ * asks for a notice of the end.
+ */
+export function readAsyncPreference(exchange: Pick<Exchange, 'header'>): { callback: string | null } | null {
+  const header = exchange.header('prefer');
+  if (header === undefined) return null;
+  for (const preference of header.split(',')) {
+    const [name = '', ...parameters] = preference.split(';').map((part) => part.trim());
+    if (name.toLowerCase() !== 'respond-async') continue;
+    const given = parameters.map((parameter) => CALLBACK.exec(parameter)).find((found) => found !== null);
+    return { callback: given?.[1] ?? given?.[2] ?? null };
+  }
+  return null;
+}
+
+const CALLBACK = /^callback\s*=\s*(?:"([^"]*)"|([^"\s]*))$/i;

@@ -3,20 +3,20 @@
  * read, so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
  */
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
-import { type DataRoute, KEY_LIMITS } from '@erp-proxy/contract';
+import { type CallSource, type DataRoute, KEY_LIMITS } from '@erp-proxy/contract';
 import type { Client } from '@erp-proxy/control/keys';
 import {
   type Admitted,
+  BUSY,
   type DataRequests,
   isBoundedRoute,
   type LimitedKey,
   type Limits,
-  type RateState,
+  listQuotas,
+  UNLIMITED,
 } from '@erp-proxy/traffic/limits';
 import { Denial } from '../terms/denial.ts';
 import type { KeyAdmission, Request } from '../terms/request.ts';
-
-type Quotas = Pick<Admitted, 'rate' | 'day' | 'month'>;
 
 export interface ThrottleDeps {
   limits: Limits;
@@ -28,12 +28,13 @@ export async function throttle(
   { key, policy }: Client,
   { limits }: ThrottleDeps,
 ): Promise<Denial | null> {
-  if (policy === null) return null;
+  const held = request.made?.limits ?? 'all';
+  if (policy === null || held === 'none') return null;
   if (KEY_LIMITS.every((limit) => policy.policy[limit] === undefined)) return null;
   // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
   const limited = { id: key.clientId, policy: policy.policy };
   await limits.prepare(limited);
-  const admitted = await limits.admit(limited);
+  const admitted = await (held === 'all' ? limits.admit(limited) : admitRunning(limits, limited));
   if (!admitted.ok) return denyLimited(admitted, 1);
   const acquired = new AcquiredLimits(limits, limited, admitted);
   request.held.defer(() => acquired.release());
@@ -41,29 +42,34 @@ export async function throttle(
   return null;
 }
 
+/** Admits a request whose first call was counted before. */
+async function admitRunning(limits: Limits, limited: LimitedKey): Promise<Admitted> {
+  return (await limits.acquireMore(limited, 1)) === 1 ? UNLIMITED : BUSY;
+}
+
 class AcquiredLimits implements KeyAdmission {
   readonly #limits: Limits;
   readonly #key: LimitedKey;
-  #quotas: Quotas;
+  #admitted: Admitted;
   /** Acquired units of the key's concurrency. */
   #acquired = 1;
 
-  constructor(limits: Limits, key: LimitedKey, quotas: Quotas) {
+  constructor(limits: Limits, key: LimitedKey, admitted: Admitted) {
     this.#limits = limits;
     this.#key = key;
-    this.#quotas = quotas;
+    this.#admitted = admitted;
   }
 
   async admitCalls(count: number): Promise<Denial | null> {
     if (count === 0) return null;
     const admitted = await this.#limits.admitMore(this.#key, count);
-    this.#quotas = admitted;
+    this.#admitted = admitted;
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
   async admitNext(): Promise<Denial | null> {
     const admitted = await this.#limits.admitMore(this.#key, 1, 1);
-    this.#quotas = admitted;
+    this.#admitted = admitted;
     return admitted.ok ? null : denyLimited(admitted, 1);
   }
 
@@ -73,7 +79,7 @@ class AcquiredLimits implements KeyAdmission {
   }
 
   describe(): AnswerHeaders {
-    return describeQuotas(this.#quotas);
+    return describeQuotas(this.#admitted);
   }
 
   release(): void {
@@ -97,13 +103,8 @@ function denyLimited(admitted: Admitted & { ok: false }, calls: number): Denial 
 }
 
 /** `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-function describeQuotas({ rate, day, month }: Quotas): AnswerHeaders {
-  const named: [string, RateState | null][] = [
-    ['key', rate],
-    ['day', day],
-    ['month', month],
-  ];
-  const quotas = named.flatMap(([name, state]) => (state === null ? [] : [{ name, ...state }]));
+function describeQuotas(admitted: Admitted): AnswerHeaders {
+  const quotas = listQuotas(admitted);
   if (quotas.length === 0) return {};
   return {
     'ratelimit-policy': quotas
@@ -124,7 +125,7 @@ export interface AdmitDataDeps {
 const RETRY_AFTER_SECONDS = 5;
 
 export function admitData({ held, made }: Request, client: Client, deps: AdmitDataDeps): Denial | null {
-  const leave = enterData(client, made?.data, deps);
+  const leave = enterData(client, made?.data ?? made?.via, deps);
   if (leave instanceof Denial) return leave;
   if (leave !== null) held.defer(leave);
   return null;
@@ -133,7 +134,7 @@ export function admitData({ held, made }: Request, client: Client, deps: AdmitDa
 /** Returns the function that must be called at the end; null if nothing bounds the route. */
 export function enterData(
   { key: { clientId } }: Client,
-  route: DataRoute | undefined,
+  route: DataRoute | CallSource | undefined,
   { dataRequests }: AdmitDataDeps,
 ): (() => void) | Denial | null {
   if (!isBoundedRoute(route)) return null;

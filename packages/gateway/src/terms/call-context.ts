@@ -11,7 +11,9 @@ import type { Client } from '@erp-proxy/control/keys';
 import type { CallRecord } from '@erp-proxy/observe/events';
 import type { IdempotentCall } from '@erp-proxy/traffic/idempotency';
 import type { Permit } from '@erp-proxy/traffic/limits/database';
+import type { Deferral } from './deferral.ts';
 import type { Denial } from './denial.ts';
+import type { FollowUp } from './follow-up.ts';
 import type { Protocol } from './method-call.ts';
 import { type AnyParsed, type CallSpan, NULL_ID } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
@@ -33,8 +35,12 @@ export interface CallTerms {
   readonly areValuesNormalized: boolean;
   /** What the policy must allow in `data`; null: nothing. */
   readonly data: DataRoute | null;
+  /** How the call is stored to run later; null: its caller waits. */
+  readonly deferral: Deferral | null;
   /** Why the call is not sent: the reply if the policy allows it. */
   readonly refusal?: Reply;
+  /** Finds the reply to a call with a result, by further requests to its server. Absent: the result is the reply. */
+  readonly followUp?: FollowUp;
 }
 
 /** A person must agree to a call. The policy is asked first, so that nobody is asked about a call that it denies. */

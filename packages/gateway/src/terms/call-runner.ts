@@ -7,6 +7,7 @@ import type { AnswerHeaders, AnswerWriter } from '@erp-proxy/async/streams';
 import type { DataRoute } from '@erp-proxy/contract';
 import type { Client } from '@erp-proxy/control/keys';
 import type { CallTerms } from './call-context.ts';
+import type { Deferral } from './deferral.ts';
 import type { Denial } from './denial.ts';
 import type { Exchange } from './exchange.ts';
 import type { FoundTypes } from './field-finder.ts';
@@ -20,6 +21,8 @@ export interface CallRunner {
   readonly signal: AbortSignal;
   /** Text of the header `idempotency-key`; null if there is none. It applies to no call by itself. */
   readonly idempotencyKey: string | null;
+  /** How the request is stored to run later, with the call that says whether it may; null: its caller waits. */
+  readonly deferral: Deferral | null;
   /** True if values of results are normalized (docs/values.md). */
   readonly areValuesNormalized: boolean;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
@@ -44,10 +47,30 @@ export interface CallRunner {
    */
   run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
   /**
+   * Decides about a call without its server, and sends nothing. Returns why the call would be refused, or headers for an
+   * answer to several such calls.
+   */
+  decide(call: Uint8Array): Promise<Denial | AnswerHeaders>;
+  /**
+   * Acquires room for up to `wanted` calls at once within the concurrency of the key. Returns the number that may run
+   * at once, 1 or more. The end of the request gives it back.
+   */
+  acquireConcurrency(wanted: number): Promise<number>;
+  /** Starts a part of the request, whose calls run beside those of other parts. */
+  startPart(): RunnerPart;
+  /**
    * Finds the types of the fields of the model of a call, which is not sent. `names`: fields that it names. Null if the
    * call is one that {@link run} refuses.
    */
   findFields(call: Uint8Array, names: readonly string[]): Promise<FoundTypes | null>;
+}
+
+/**
+ * A part of a request: runs its calls one after the other, with a time limit of its own within that of the request.
+ * {@link end} must be called after its last call.
+ */
+export interface RunnerPart extends CallRunner {
+  end(): void;
 }
 
 /**

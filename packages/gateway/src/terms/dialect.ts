@@ -24,6 +24,8 @@ export interface Dialect {
    * accepted.
    */
   challenge: string | null;
+  /** The scope that an application needs, whose token this proxy has issued. */
+  scope: 'erp' | 'mcp';
 }
 
 /** The wire format of this proxy. */
@@ -35,6 +37,7 @@ export const OWN_DIALECT: Dialect = {
   surplusArguments: new Map(),
   takesPreferences: true,
   challenge: null,
+  scope: 'erp',
 };
 
 /** Renames the members of the instance in a text to those of the dialect. */

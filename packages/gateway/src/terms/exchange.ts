@@ -24,29 +24,51 @@ export interface Exchange {
   /** Called when no call needs the body any more. */
   releaseBody(): void;
   readonly writer: AnswerWriter;
+  /** Takes the number of records in the answer so far. Absent: nobody asks. */
+  reportRecords?(count: number): void;
   /** Resolves when the last byte of the answer was sent, or the connection is closed. Called after the answer. */
   waitUntilLeft(): Promise<void>;
 }
 
-/** The exchange of calls that no request asks for: it has no caller, no headers and no body, and is not answered. */
+/** A request that was stored. */
+export interface StoredRequest {
+  readonly address: string | null;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly writer: AnswerWriter;
+  readonly reportRecords?: (count: number) => void;
+}
+
+/** The exchange of calls whose caller does not wait. By default, no request has asked for them. */
 export class BackgroundExchange implements Exchange {
   /** The id that the records of all its calls have. */
   readonly requestId: string;
-  readonly address = null;
-  readonly writer = new AnswerCollector(0);
+  readonly address: string | null;
+  readonly writer: AnswerWriter;
+  readonly #stored: StoredRequest;
   readonly #signal: AbortSignal;
   #onAborted: () => void = () => {};
 
   /** Once the signal is aborted, the calls end as if their caller had left. */
-  constructor(requestId: string, signal: AbortSignal) {
+  constructor(
+    requestId: string,
+    signal: AbortSignal,
+    stored: StoredRequest = { address: null, headers: {}, body: NO_BYTES, writer: new AnswerCollector(0) },
+  ) {
     this.requestId = requestId;
+    this.address = stored.address;
+    this.writer = stored.writer;
+    this.#stored = stored;
     this.#signal = signal;
   }
 
-  header(): undefined {}
+  header(name: string): string | undefined {
+    return this.#stored.headers[name];
+  }
 
-  countHeader(): number {
-    return 0;
+  countHeader(name: string): number {
+    return this.header(name) === undefined ? 0 : 1;
   }
 
   onCallerLeft(listener: () => void): void {
@@ -56,10 +78,14 @@ export class BackgroundExchange implements Exchange {
   }
 
   async readBody(): Promise<Uint8Array> {
-    return NO_BYTES;
+    return this.#stored.body;
   }
 
   releaseBody(): void {}
+
+  reportRecords(count: number): void {
+    this.#stored.reportRecords?.(count);
+  }
 
   async waitUntilLeft(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#onAborted);

@@ -112,4 +112,6 @@ export interface Operation<
   /** Builds what is sent. */
   build(call: Parsed, server: Resolved, dialect: Dialect, signal: AbortSignal): Promise<Prepared | Denial>;
   readonly steps: readonly Step<Prepared>[];
+  /** The steps for a call with a follow-up. Absent if calls of the operation have none. */
+  readonly followUpSteps?: readonly Step<Prepared>[];
 }

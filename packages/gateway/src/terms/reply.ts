@@ -2,13 +2,16 @@
  * The reply to one call. Steps return it, and the answer to the caller is made from it. The reply and how it was
  * answered tell whether the attempt has run the call.
  */
-import type { ByteStream } from '@erp-proxy/async/streams';
+import type { AnswerHeaders, ByteStream } from '@erp-proxy/async/streams';
 import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import type { Fault } from '@erp-proxy/odoo/faults';
 import type { AttemptOutcome } from '@erp-proxy/traffic/idempotency';
 import { Denial } from './denial.ts';
 
-/** A success. `pieces`, `rest` and `tail` together are the result's value and the closing brace of the envelope. */
+/**
+ * A success. `pieces`, `rest` and `tail` together are the result's value and the closing brace of the envelope, or the
+ * bytes of a file.
+ */
 export interface ResultReply {
   kind: 'result';
   pieces: Uint8Array[];
@@ -20,6 +23,8 @@ export interface ResultReply {
   lastByte: number | null;
   /** Follows `rest`. */
   tail: Uint8Array;
+  /** Headers of a file. The answer then consists of its bytes, without an envelope. */
+  file?: AnswerHeaders;
 }
 
 /** An error that Odoo raised. */
@@ -35,12 +40,26 @@ export interface KeptReply {
   body: Uint8Array;
 }
 
-export type Reply = ResultReply | FaultReply | KeptReply | Denial;
+/** The call was stored as a job, and not run. */
+export interface DeferredReply {
+  kind: 'deferred';
+  headers: AnswerHeaders;
+  body: Uint8Array;
+}
+
+export type Reply = ResultReply | FaultReply | KeptReply | DeferredReply | Denial;
 
 /** Builds a result whose bytes are complete. */
 export function replyWhole(value: Uint8Array, tail: Uint8Array): ResultReply {
   return { kind: 'result', pieces: [value], rest: null, lengthBytes: value.length, lastByte: null, tail };
 }
+
+/** Builds the reply for a file whose bytes are complete. */
+export function replyFile(file: AnswerHeaders, bytes: Uint8Array): ResultReply {
+  return { ...replyWhole(bytes, NOTHING), file };
+}
+
+const NOTHING = new Uint8Array(0);
 
 export function isResult(reply: Reply): reply is ResultReply {
   return 'kind' in reply && reply.kind === 'result';
@@ -48,7 +67,10 @@ export function isResult(reply: Reply): reply is ResultReply {
 
 /** How a call was answered, for its record. */
 export interface AnswerSummary {
-  /** `ok`, `replayed`, `data.type` of the error, or `broken_off` if the connection was closed during the answer. */
+  /**
+   * `ok`, `replayed`, `deferred`, `data.type` of the error, or `broken_off` if the connection was closed during the
+   * answer.
+   */
   type: string;
   /** `error.code`; null for a result. */
   code: number | null;
@@ -79,7 +101,7 @@ export function hasNotRun(reply: Reply): boolean {
       'hasOutcome' in ALL_ERRORS[reply.type] && (reply.more.outcome ?? 'unknown') === 'unknown';
     return !mayHaveRun;
   }
-  if (reply.kind !== 'fault') return false;
+  if (reply.kind !== 'fault') return reply.kind === 'deferred';
   const { retryable, type } = reply.fault.data;
   return retryable || NEVER_RUN.has(type as BusinessErrorType);
 }

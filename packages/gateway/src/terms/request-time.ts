@@ -19,6 +19,8 @@ export class RequestTime {
   readonly #onExtended: (() => void)[] = [];
   /** True if the caller sent `x-request-timeout`. */
   #isAsked = false;
+  /** True for the time limit of a part, which is that of one instance. */
+  #isPart = false;
   #allowedMs: number;
   #dueMs = Number.POSITIVE_INFINITY;
   #hasCallerLeft = false;
@@ -68,12 +70,40 @@ export class RequestTime {
   }
 
   /**
+   * Starts the time limit of a part of the request, for one of several calls at once: that of the request if its caller
+   * set one, otherwise `defaultMs` or that of the stored instance. The part ends with the request. `end` must be called
+   * after its last call.
+   */
+  startPart(defaultMs: number): { time: RequestTime; end: () => void } {
+    const time = new RequestTime({ nowMs: this.#nowMs, defaultMs });
+    time.#isPart = true;
+    time.#isAsked = this.#isAsked;
+    // With a clock of its own, the part could end a moment before the request.
+    if (this.#isAsked) time.extendTo(this.#dueMs);
+    else time.#restart(Math.min(defaultMs, this.leftMs));
+    const endWithRequest = () => {
+      if (this.deadline.reason === 'caller_left') time.callerLeft();
+      else time.deadline.end(this.deadline.reason!);
+    };
+    if (this.signal.aborted) endWithRequest();
+    else this.signal.addEventListener('abort', endWithRequest, { once: true });
+    return {
+      time,
+      end: () => {
+        this.signal.removeEventListener('abort', endWithRequest);
+        time.deadline.clear();
+      },
+    };
+  }
+
+  /**
    * Applies the time limit of a stored instance, unless the caller set one. A batch gets the longest time limit of its
    * calls.
    */
   allow(timeoutMs: number, isBatch: boolean): void {
     if (this.#isAsked) return;
-    if (isBatch ? timeoutMs <= this.#allowedMs : timeoutMs === this.#allowedMs) return;
+    const isShared = isBatch && !this.#isPart;
+    if (isShared ? timeoutMs <= this.#allowedMs : timeoutMs === this.#allowedMs) return;
     this.#restart(timeoutMs);
     for (const listener of this.#onExtended) listener();
   }
@@ -172,7 +202,7 @@ export class Deadline implements Indexed {
 }
 
 /** Maximum time limit of a call (docs/execute.md#headers). */
-const TIMEOUT_MS_MAX = 300_000;
+export const TIMEOUT_MS_MAX = 300_000;
 
 /** Reads the time limit that the caller sets, at most 300 s. Returns null if it is absent, 0 or not an integer. */
 export function readTimeoutMs(header: string | undefined): number | null {

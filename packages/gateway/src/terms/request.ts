@@ -5,6 +5,7 @@
 import type { AnswerHeaders } from '@erp-proxy/async/streams';
 import type { ActorView, CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '@erp-proxy/control/keys';
+import type { WriteMark } from './deferral.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,7 +24,7 @@ export type Source =
   /** A client, found by its key: an agent, or a caller of a route for data. The calls are made to answer it. */
   | ({ by: 'session' } & MadeCalls)
   /** The proxy, for a client. The request has no caller, so that a refusal is returned and not answered. */
-  | ({ by: 'background'; client: Client } & MadeCalls);
+  | ({ by: 'background'; client: Client; writeMark?: WriteMark } & MadeCalls);
 
 /** How calls are made that are not in the body of their request (call-runner.ts). */
 export interface MadeCalls {
@@ -33,13 +34,24 @@ export interface MadeCalls {
   /** What the policy of the key must allow in `data`; absent: nothing. Checked before the body is read. */
   data?: DataRoute;
   /** The body; `bytes`: a file of any media type. Default: JSON. */
-  body?: 'json' | 'bytes';
+  body?: 'json' | 'bytes' | 'none';
+  /** The route of the job that the request becomes if its caller does not wait; absent: its caller waits. */
+  job?: string;
+  /** Which limits of the key hold for the request itself. Default: all. */
+  limits?: 'all' | 'concurrency' | 'none';
+  /** The time limit of a call, in place of that of the caller. */
+  timeoutMs?: number;
   /** True if the request makes one call, for which `idempotency-key` holds. */
   isSingleCall?: true;
   /** True if its call can have an approval, which `x-approval` names. Others are denied if they need one. */
   takesApprovals?: true;
   /** True if interactive calls go first (limits/database/). Default: false. */
   isBackground?: boolean;
+  /**
+   * True if its calls run beside each other, each with the time limit of its instance. Unless the caller sets a time
+   * limit for the request, the request then has the maximum.
+   */
+  hasParts?: true;
 }
 
 /** An administrator who makes a call. */

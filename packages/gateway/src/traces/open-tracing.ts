@@ -4,9 +4,14 @@
  */
 
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
-import type { EgressDispatcher } from '@erp-proxy/egress';
+import {
+  describeResource,
+  type OpenSignal,
+  OtlpExporter,
+  type SignalOptions,
+  SPANS,
+} from '@erp-proxy/observe/otlp';
 import { ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api';
-import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -17,34 +22,18 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Tracing } from '../terms/tracing.ts';
-import { type ExportNotices, OtlpExporter, type OtlpOptions } from './otlp-exporter.ts';
-import { readPairs } from './read-pairs.ts';
 import { readParent } from './span-context.ts';
 import { TracedOneCall, TracedSeveralCalls } from './traced-request.ts';
 
-export interface TracingOptions extends ExportNotices {
-  settings: OtlpOptions & {
-    /** Name of the service; null: the name in `resourceAttributes`, or else `erp-proxy`. */
-    serviceName: string | null;
-    /** Texts `name=value`, with %-escapes. */
-    resourceAttributes: readonly string[];
-    sampler: string;
-    sampleRatio: number;
-  };
-  egress: EgressDispatcher;
-  version: string;
-  /** Unique for this process. */
-  process: string;
+export interface TracingOptions extends SignalOptions {
+  settings: SignalOptions['settings'] & { sampler: string; sampleRatio: number };
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
-export interface OpenTracing extends Tracing {
-  /** Exports the waiting spans, for at most `timeoutMs`. Never rejects. */
-  close(timeoutMs: number): Promise<void>;
-}
+export interface OpenTracing extends Tracing, OpenSignal {}
 
 /** Maximum number of spans that wait for their export. Further spans are lost. A span takes about 2 KB. */
 const WAITING_MAX = 2048;
@@ -55,17 +44,11 @@ const VALUE_LENGTH_MAX = 256;
 
 export function openTracing(options: TracingOptions): OpenTracing {
   const { settings, egress, version, clock, nowMs } = options;
-  const exporter = new OtlpExporter(settings, egress, options);
+  const exporter = new OtlpExporter(SPANS, settings, egress, options);
   const provider = new TracerProvider({
     sampler: chooseSampler(settings.sampler, settings.sampleRatio),
     spanLimits: { attributeValueLengthLimit: VALUE_LENGTH_MAX },
-    resource: resourceFromAttributes({
-      'service.name': 'erp-proxy',
-      ...Object.fromEntries(readPairs(settings.resourceAttributes)),
-      ...(settings.serviceName === null ? null : { 'service.name': settings.serviceName }),
-      'service.version': version,
-      'service.instance.id': options.process,
-    }),
+    resource: describeResource(settings, options),
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,
@@ -101,9 +84,10 @@ export function openTracing(options: TracingOptions): OpenTracing {
         tools,
       );
     },
+    useHeaders: (headers) => exporter.sender.useHeaders(headers),
     async close(timeoutMs) {
       const closed = provider.shutdown().catch(() => {});
-      if ((await waitFor(closed, { timeoutMs })) === TIMED_OUT) exporter.abort();
+      if ((await waitFor(closed, { timeoutMs })) === TIMED_OUT) exporter.sender.abort();
     },
   };
 }

@@ -93,8 +93,9 @@ function findOutcome(reply: Reply | null, { instance }: Target, isReadOnly: bool
 
 /** Odoo has accepted the credentials if it did anything after checking them. */
 function readOutcome(reply: Reply | null): CredentialOutcome {
-  if (reply === null || reply instanceof Denial || reply.kind === 'kept') return 'unknown';
+  if (reply === null || reply instanceof Denial) return 'unknown';
   if (reply.kind === 'result') return 'accepted';
+  if (reply.kind !== 'fault') return 'unknown';
   if (reply.fault.data.type === 'access_denied') return 'refused';
   return reply.fault.data.type === 'access_error' ? 'accepted' : 'unknown';
 }

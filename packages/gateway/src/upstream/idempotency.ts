@@ -30,14 +30,18 @@ const RETRY_AFTER_FULL_SECONDS = 60;
  */
 const STORE_WAIT_MS = 1000;
 
+/** The maximum time limit of a call whose caller waits. A longer claim is extended while the call runs. */
+const CLAIM_MS_MAX = 300_000;
+
 /** Returns what an earlier attempt has stored. Runs after the call was allowed and its server was found. */
 export function replayAnswer(
   operation: string,
   { idempotency, nowMs }: IdempotencyDeps,
 ): Step<{ isReadOnly: boolean; target: Target; method: string }> {
   return async function replayAnswer({ target, method }, context, next) {
-    const { client, request, index, bytes, idempotencyKey: key } = context;
-    if (key === null) return await next(context);
+    const { client, request, index, bytes, idempotencyKey: key, deferral } = context;
+    // The same request again gets the job of the first one, which finds what is stored when it runs.
+    if (key === null || deferral !== null) return await next(context);
     const protection = idempotency.begin({
       clientId: client.key.id,
       key,
@@ -73,7 +77,9 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
     if (time.hasCallerLeft) return CALLER_GONE;
     const { dueMs, leftMs } = time;
     const releaseClaim = () => void protection.finish('not_run');
-    const ask = () => protection.claim({ runsForMs: leftMs, isReadOnly });
+    // A job runs longer than a claim may last without a sign of life.
+    const runsForMs = Math.min(leftMs, CLAIM_MS_MAX);
+    const ask = () => protection.claim({ runsForMs, isReadOnly });
     const known = await askIdempotency(ask, context, nowMs, releaseClaim);
     if (known !== null) return await unlessChanged(context, known);
     if (request.isBatch) {
@@ -81,6 +87,10 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
       const extend = () => protection.extend(time.leftMs);
       time.onExtended(extend);
       if (time.dueMs !== dueMs) extend();
+    }
+    if (leftMs > runsForMs) {
+      const renewal = setInterval(() => protection.extend(CLAIM_MS_MAX), CLAIM_MS_MAX / 3).unref();
+      context.held.defer(() => clearInterval(renewal));
     }
     // Until its outcome is stored.
     if (!isReadOnly) context.held.defer(time.outliveCaller());

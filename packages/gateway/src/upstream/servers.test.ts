@@ -1,6 +1,6 @@
 import type { EgressAnswer, EgressDispatcher, EgressFailure, EgressRequest } from '@erp-proxy/egress';
 import { describe, expect, test } from 'vitest';
-import { ENDLESS_MS } from '../../../server/test/time.ts';
+import { ENDLESS_MS, runLater } from '../../../server/test/time.ts';
 import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import { Servers } from './servers.ts';
@@ -24,16 +24,22 @@ const NO_PAGE: Answer = [404, '<html>', 'text/html'];
 const version = (serie: string) =>
   `{"jsonrpc": "2.0", "id": 1, "result": {"server_version": "x", "server_version_info": [], "server_serie": "${serie}"}}`;
 
+type Given = Answer | EgressFailure;
+
 /** Servers whose answers are given by path. All other paths answer with a 404 page. */
-function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax = 10_000) {
+function startServers(
+  answers: Record<string, Given | ((signal: AbortSignal) => Promise<Given>)>,
+  bytesMax = 10_000,
+) {
   const clock = { nowMs: 1_000 };
   const asked: EgressRequest[] = [];
   const egress: EgressDispatcher = {
     check: () => null,
     close: async () => {},
-    async send(request) {
+    async send(request, { signal }) {
       asked.push(request);
-      const answer = answers[request.path] ?? NO_PAGE;
+      const given = answers[request.path] ?? NO_PAGE;
+      const answer = typeof given === 'function' ? await given(signal) : given;
       if (!Array.isArray(answer)) return answer;
       const [status, body, type = 'application/json'] = answer;
       const pieces = [Buffer.from(body)];
@@ -126,6 +132,24 @@ test.each<[string, Record<string, Answer>, string]>([
   expect(servers.findLockout(target)).toBe('possible');
   await servers.findProtocols(target, never);
   expect(servers.findLockout(target)).toBe(lockout);
+});
+
+test('a server that is slow to say that it lacks /jsonrpc is waited for once a call has failed over it', async () => {
+  const lateMs = 1_100;
+  const { servers } = startServers({
+    '/odoo/jsonrpc': (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () =>
+          resolve({ ok: false, reason: 'aborted', sent: true, detail: 'aborted' }),
+        );
+        runLater(lateMs, () => resolve(NO_PAGE));
+      }),
+    '/odoo/json/2/res.users/context_get': [200, '{"uid": 2}'],
+  });
+  // Calls wait a second for a version, and then use /jsonrpc.
+  expect(await servers.findProtocols(target, never)).toMatchObject({ jsonrpc: true });
+  servers.recordContradiction('jsonrpc_missing', target, call);
+  expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: false, json2: true });
 });
 
 test('a failure over json2 counts for the same method, database or server, and for a limited time', () => {

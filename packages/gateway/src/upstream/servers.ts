@@ -123,6 +123,8 @@ export class Servers {
   readonly #users: SingleFlightCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
   /** Methods, databases and servers whose calls failed over json2. They use /jsonrpc for a while. */
   readonly #failedOverJson2: SingleFlightCache<true>;
+  /** Servers that have just answered a call over /jsonrpc as if they had no such route. */
+  readonly #lackJsonrpc: SingleFlightCache<true>;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -131,6 +133,7 @@ export class Servers {
     this.#models = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
     this.#users = new SingleFlightCache(ENTRIES_MAX * 10, options.nowMs);
     this.#failedOverJson2 = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
+    this.#lackJsonrpc = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
   }
 
   /**
@@ -187,6 +190,7 @@ export class Servers {
     const failed = { value: true, ttlMs: JSON2_FAILURE_TTL_MS } as const;
     if (about === 'jsonrpc_missing') {
       this.#protocols.forget(nameServer(target));
+      this.#lackJsonrpc.set(nameServer(target), { value: true, ttlMs: DOUBTFUL_TTL_MS });
     } else if (about === 'json2_missing') {
       // A reverse proxy may block the route, whatever the version.
       this.#protocols.forget(nameServer(target));
@@ -225,9 +229,11 @@ export class Servers {
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
       body: VERSION_BODY,
     } as const;
-    const answer = await this.#fetch(target, question, { timeoutMs: VERSION_TIMEOUT_MS });
+    // A call has already failed over /jsonrpc, so calls wait for what is asked here.
+    const isAwaited = this.#lackJsonrpc.has(nameServer(target));
+    const answer = await this.#fetch(target, question, isAwaited ? {} : { timeoutMs: VERSION_TIMEOUT_MS });
     // No version in time, or an answer that cannot be read or is too large: the call itself gets the error.
-    if (!answer.ok && (answer.reason === 'bad_response' || answer.reason === 'aborted'))
+    if (!answer.ok && !isAwaited && (answer.reason === 'bad_response' || answer.reason === 'aborted'))
       return { value: JSONRPC_ONLY, ttlMs: DOUBTFUL_TTL_MS };
     if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {

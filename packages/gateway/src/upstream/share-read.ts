@@ -103,12 +103,12 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
 /** Null if the call must be sent on its own. */
 function findSharing(
   { isReadOnly }: TargetedCall,
-  { client, request, approvalRule, confirmation, idempotencyKey }: CallContext,
+  { client, request, approvalRule, confirmation, idempotencyKey, deferral }: CallContext,
 ): CacheControl | null {
   // A person agrees to one run of the call of one caller.
   if (approvalRule !== null || confirmation !== null) return null;
   // Answers of a batch wait for their position, and would delay the callers that they are shared with.
-  if (!isReadOnly || request.isBatch || idempotencyKey !== null) return null;
+  if (!isReadOnly || request.isBatch || idempotencyKey !== null || deferral !== null) return null;
   const isCacheAllowed = client.policy === null || client.policy.policy.cache === true;
   const sharing = readCacheControl(request.exchange.header('cache-control'), isCacheAllowed);
   return sharing.mayShare ? sharing : null;

@@ -25,6 +25,7 @@ import { LRUCache } from 'lru-cache';
 import { readRequestId } from '../forwarded.ts';
 import type { Authenticated, Login, LoginWay, SignedIn } from './login.ts';
 import {
+  type ApplicationSignIn,
   createNoProviderError,
   createOperatorSignIn,
   type OperatorSignIn,
@@ -75,10 +76,12 @@ export interface LoginInput {
 }
 
 export interface AuthenticateOptions {
-  /** The setting `admin.token`; null: it is empty. */
-  token: string | null;
+  /** The setting `admin.token`, which can change; null: it is empty. */
+  readToken: () => string | null;
   /** Persons who sign in by an identity provider; null: none is configured. */
   operators: Operators | null;
+  /** The authorization server of the proxy; null: there is none. */
+  applications: ApplicationSignIn | null;
   /** Address under which browsers reach the proxy. */
   publicUrl: string | null;
   /** The person whose token of an issuer this is; null if it is none, or is refused. Rejects if the store fails. */
@@ -109,8 +112,9 @@ const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 
 export function createAuthenticator({
-  token: setToken,
+  readToken,
   operators,
+  applications,
   publicUrl,
   authenticateToken,
   tokens,
@@ -120,12 +124,26 @@ export function createAuthenticator({
   recordLogin,
   isHostShared,
 }: AuthenticateOptions): Authenticator {
-  // Without the setting, no caller knows the token.
-  const token = setToken ?? randomUUID() + randomUUID();
   const recordedAt = new LRUCache<string, number>(atMost(ADDRESSES_MAX));
-  const sessions = createSessions({ token, clock });
-  const codes = createSignInCodes({ token, clock });
-  const tokenHash = hash('sha256', token, 'buffer');
+  let derived = deriveFrom(readToken());
+
+  /** What follows from the current token. */
+  function useToken(): ReturnType<typeof deriveFrom> {
+    const setToken = readToken();
+    if (setToken !== derived.setToken) derived = deriveFrom(setToken);
+    return derived;
+  }
+
+  function deriveFrom(setToken: string | null) {
+    // Without the setting, no caller knows the token.
+    const token = setToken ?? randomUUID() + randomUUID();
+    return {
+      setToken,
+      tokenHash: hash('sha256', token, 'buffer'),
+      sessions: createSessions({ token, clock }),
+      codes: createSignInCodes({ token, clock }),
+    };
+  }
 
   function record(
     actor: Login['actor'] & Partial<SignedIn>,
@@ -159,7 +177,8 @@ export function createAuthenticator({
     if (isDue(`${actor.id} ${request.ip}`)) record(actor, 'login.token', 'token', request);
   }
 
-  const isAdminToken = (given: string) => timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash);
+  const isAdminToken = (given: string) =>
+    timingSafeEqual(hash('sha256', given, 'buffer'), useToken().tokenHash);
 
   async function findTokenHolder(
     given: string,
@@ -190,7 +209,7 @@ export function createAuthenticator({
 
   /** Returns why the code is refused; null if it was valid. A valid code is then used up. */
   async function checkCode(given: string): Promise<string | null> {
-    const code = codes.read(given);
+    const code = useToken().codes.read(given);
     if (code === null) return 'This is not a sign-in link of this proxy.';
     const leftMs = code.expiresAt - clock();
     if (leftMs <= 0) return 'This sign-in link has expired.';
@@ -228,6 +247,7 @@ export function createAuthenticator({
       ? null
       : createOperatorSignIn({
           operators,
+          applications,
           publicUrl,
           isHostShared,
           clock,
@@ -240,8 +260,11 @@ export function createAuthenticator({
     return signIn;
   }
 
+  const readSession = (request: FastifyRequest) =>
+    readSessionCookie(request.headers.cookie, { isSecure: isSecure(request), isHostShared });
+
   async function findSession(value: string, reply: FastifyReply): Promise<SignedIn | null> {
-    const session = sessions.find(value);
+    const session = useToken().sessions.find(value);
     if (session !== null) return { ...SESSION, expiresAt: session.expiresAt };
     return signIn === null ? null : await signIn.find(value, 'browser', reply);
   }
@@ -253,16 +276,20 @@ export function createAuthenticator({
 
   /**
    * The session of a program or of a browser. Throws an AdminError if the session has ended, or a page of another
-   * server makes a change with it.
+   * server makes a change with it. `advice`: what to do without any session.
    */
-  async function requireSession(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn> {
+  async function requireSession(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    advice: string,
+  ): Promise<SignedIn> {
     const program = readProgramSession(request);
     if (program !== null) {
       const found = await signIn?.find(program, 'program', reply);
       return found ?? refuseSession('The session has ended: run `erp-proxy login` again.', request);
     }
-    const value = readSessionCookie(request.headers.cookie);
-    if (value === undefined) throw createAdminError(401, NOT_SIGNED_IN);
+    const value = readSession(request);
+    if (value === undefined) throw createAdminError(401, advice);
     const session = await findSession(value, reply);
     if (session === null) return refuseSession('The session has ended: log in again.', request);
     if (!isSafe(request.method)) requireOwnPage(request);
@@ -285,7 +312,7 @@ export function createAuthenticator({
 
   return {
     listWays: () => ({
-      token: setToken !== null,
+      token: readToken() !== null,
       provider: operators?.name ?? null,
       sign_in_url: signIn?.startUrl ?? null,
     }),
@@ -301,7 +328,7 @@ export function createAuthenticator({
         recordToken(holder, request);
         return holder;
       }
-      return requireRole(await requireSession(request, reply));
+      return requireRole(await requireSession(request, reply, NOT_SIGNED_IN));
     },
 
     async identifyPerson(request, reply) {
@@ -309,7 +336,7 @@ export function createAuthenticator({
       if (authorization !== undefined && readProgramSession(request) === null) {
         return findTokenPerson(readBearer(authorization), request, reply);
       }
-      const session = await requireSession(request, reply);
+      const session = await requireSession(request, reply, NO_PERSON_SIGNED_IN);
       if (session.type !== 'person') throw createAdminError(403, NO_PERSON);
       return nameActor(session);
     },
@@ -331,19 +358,20 @@ export function createAuthenticator({
       else if (!isAdminToken(token)) await refuseSlowly('token', NOT_THE_TOKEN, request, reply);
       const way = code === undefined ? 'token' : 'link';
       record(SESSION_ACTOR, 'login.session', way, request);
-      const { value, expiresAt } = sessions.open();
+      const { value, expiresAt } = useToken().sessions.open();
       reply.header('set-cookie', printSessionCookie(value, { isSecure: isSecure(request), isHostShared }));
       return { ...SESSION, expiresAt };
     },
 
     async logout(request, reply) {
       const program = readProgramSession(request);
-      const value = program ?? readSessionCookie(request.headers.cookie);
+      const value = program ?? readSession(request);
       if (value !== undefined) {
         if (program === null) requireOwnPage(request);
         const person = (await signIn?.end(value)) ?? null;
         if (person !== null) record(person, 'logout.session', 'provider', request);
-        else if (sessions.find(value) !== null) record(SESSION_ACTOR, 'logout.session', 'session', request);
+        else if (useToken().sessions.find(value) !== null)
+          record(SESSION_ACTOR, 'logout.session', 'session', request);
       }
       const rootPath = publicUrl === null ? '/' : new URL(publicUrl).pathname.replace(/(?<=.)\/$/, '');
       reply.header('set-cookie', printEndOfSession({ isSecure: isSecure(request), isHostShared }, rootPath));
@@ -356,6 +384,8 @@ const SESSION: Identity = { ...SESSION_ACTOR, role: 'admin', instances: null };
 
 const NOT_SIGNED_IN =
   'Send `authorization: Bearer <token>` with a personal token or `admin.token`, or log in for a session.';
+const NO_PERSON_SIGNED_IN =
+  'Sign in by your identity provider, or send `authorization: Bearer <token>` with a token of a provider in `auth.issuers`.';
 const NO_ROLE =
   'You have no role here, so that you administer nothing: no rule of operators.rules matches. Your own connections to Odoo are at /me.';
 const NO_PERSON =
@@ -372,7 +402,7 @@ const PERSONAL_REFUSALS: Record<RefusedToken['refused'], string> = {
   denied: 'The person who created this personal token is denied.',
   no_role: 'The person who created this personal token has no role any more.',
   unconfirmed:
-    'The person who created this personal token must sign in again: the provider has not confirmed them for operators.tokenDays.',
+    'The person who created this personal token must sign in again: the provider has not confirmed them for operators.tokenDays, or the settings of operators have changed.',
 };
 
 const NEW_LINK = 'Run `erp-proxy console` where the proxy has its settings: it prints a new one.';
@@ -408,7 +438,7 @@ function isSafe(method: string): boolean {
  * Refuses a change from a page of another origin. Browsers that do not send `sec-fetch-site` send `origin` with such
  * requests.
  */
-function requireOwnPage({ headers, host }: FastifyRequest): void {
+export function requireOwnPage({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = site === undefined ? URL.parse(origin ?? '')?.host === host : site === 'same-origin';
   if (!isOwn) {

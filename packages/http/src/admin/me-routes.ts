@@ -3,18 +3,18 @@
  * of its tokens. A person reaches what is their own: the routes take no id of another person.
  */
 
-import type { AuditedActor, OwnConnectionOperations } from '@erp-proxy/admin';
+import type { AuditedActor } from '@erp-proxy/admin';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Authenticator } from './authenticate.ts';
 import { readAdminBody, readInput } from './input.ts';
-import { ME_PATH, ME_ROUTES, type MeRoute } from './me-table.ts';
+import { ME_PATH, ME_ROUTES, type MeRoute, type OwnOperations } from './me-table.ts';
 import { addProblemHandlers, type ProblemDeps, readId } from './problems.ts';
 
 export interface MeRoutesDeps extends ProblemDeps {
   /** That of the admin routes. */
   authenticator: Authenticator;
-  connectionsOf: (person: AuditedActor) => OwnConnectionOperations;
+  ownOf: (person: AuditedActor) => OwnOperations;
 }
 
 export function addMeRoutes(app: FastifyInstance, deps: MeRoutesDeps): void {
@@ -37,15 +37,15 @@ async function answer(
   route: MeRoute,
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticator, connectionsOf }: MeRoutesDeps,
+  { authenticator, ownOf }: MeRoutesDeps,
 ): Promise<FastifyReply> {
   const person = await authenticator.identifyPerson(request, reply);
-  const [instance = ''] = route.params ? Object.values(readInput(route.params, request.params)) : [];
+  const [name = ''] = route.params ? Object.values(readInput(route.params, request.params)) : [];
   readInput(NOTHING, request.query);
   const given = await readAdminBody(request, reply, {});
   const body = readInput<unknown>(route.body ?? NOTHING, given === undefined && !route.body ? {} : given);
-  const own = connectionsOf({ ...person, address: request.ip, requestId: readId(reply) });
-  const shown = await route.handle(own, String(instance), body);
+  const own = ownOf({ ...person, address: request.ip, requestId: readId(reply) });
+  const shown = await route.handle(own, String(name), body);
   return reply.code(route.answer.status).send(shown);
 }
 

@@ -1,10 +1,16 @@
-/** The routes of `/me`, for a person and the connections that are their own. */
+/** The routes of `/me`, for a person and what is their own: connections to Odoo, and applications. */
 
-import type { OwnConnectionOperations } from '@erp-proxy/admin';
+import type { OwnApplicationOperations, OwnConnectionOperations } from '@erp-proxy/admin';
 import * as schemas from '@erp-proxy/contract/admin';
 import { z } from 'zod';
 
 export const ME_PATH = '/me';
+
+/** The operations of one person. */
+export interface OwnOperations {
+  connections: OwnConnectionOperations;
+  applications: OwnApplicationOperations;
+}
 
 export interface MeRoute
   extends Pick<
@@ -13,8 +19,8 @@ export interface MeRoute
   > {
   /** Name of the operation in generated clients. */
   id: string;
-  /** Returns the body of the answer. `instance`: the variable part of the path, if it has one. */
-  handle(own: OwnConnectionOperations, instance: string, body: unknown): Promise<unknown>;
+  /** Returns the body of the answer. `name`: the variable part of the path, if it has one. */
+  handle(own: OwnOperations, name: string, body: unknown): Promise<unknown>;
 }
 
 const OF_INSTANCE = { path: '/connections/:instance', params: z.object({ instance: z.string() }) };
@@ -26,7 +32,7 @@ export const ME_ROUTES: readonly MeRoute[] = [
     id: 'listOwnConnections',
     summary: 'Lists the connections to Odoo of the person who asks.',
     answer: { status: 200, schema: schemas.ownConnections },
-    handle: (own) => own.list(),
+    handle: ({ connections }) => connections.list(),
   },
   {
     ...OF_INSTANCE,
@@ -35,7 +41,7 @@ export const ME_ROUTES: readonly MeRoute[] = [
     summary: 'Returns an instance to which persons connect, with the connection of the person who asks.',
     answer: { status: 200, schema: schemas.connectableView },
     problems: [404],
-    handle: (own, instance) => own.get(instance),
+    handle: ({ connections }, instance) => connections.get(instance),
   },
   {
     ...OF_INSTANCE,
@@ -46,7 +52,8 @@ export const ME_ROUTES: readonly MeRoute[] = [
     body: schemas.connectionInput,
     answer: { status: 200, schema: schemas.ownConnectionView },
     problems: [404, 409],
-    handle: (own, instance, body) => own.connect(instance, schemas.connectionInput.parse(body)),
+    handle: ({ connections }, instance, body) =>
+      connections.connect(instance, schemas.connectionInput.parse(body)),
   },
   {
     ...OF_INSTANCE,
@@ -56,7 +63,7 @@ export const ME_ROUTES: readonly MeRoute[] = [
     summary: 'Asks the Odoo server whether it still accepts the stored key.',
     answer: { status: 200, schema: schemas.connectionCheck },
     problems: [404],
-    handle: (own, instance) => own.test(instance),
+    handle: ({ connections }, instance) => connections.test(instance),
   },
   {
     ...OF_INSTANCE,
@@ -65,6 +72,24 @@ export const ME_ROUTES: readonly MeRoute[] = [
     summary: 'Removes the stored key. The key in Odoo stays.',
     answer: { status: 204 },
     problems: [404],
-    handle: (own, instance) => own.remove(instance),
+    handle: ({ connections }, instance) => connections.remove(instance),
+  },
+  {
+    method: 'GET',
+    path: '/applications',
+    id: 'listOwnApplications',
+    summary: 'Lists the applications that may act as the person who asks.',
+    answer: { status: 200, schema: schemas.ownApplications },
+    handle: ({ applications }) => applications.list(),
+  },
+  {
+    method: 'DELETE',
+    path: '/applications/:id',
+    params: z.object({ id: z.string() }),
+    id: 'withdrawOwnApplication',
+    summary: 'Withdraws the consent to an application. Its tokens are refused within a second.',
+    answer: { status: 204 },
+    problems: [404],
+    handle: ({ applications }, id) => applications.withdraw(id),
   },
 ];

@@ -6,6 +6,7 @@
 
 import { AdminError, createAdminError, describeProblem, toAdminError } from '@erp-proxy/admin/errors';
 import {
+  type ConfirmedPerson,
   type OperatorSession,
   type Operators,
   ProviderError,
@@ -14,12 +15,13 @@ import {
   type SignInFault,
   type WaitingProgram,
 } from '@erp-proxy/admin/operators';
+import type { BrowserAnswer } from '@erp-proxy/authorization/terms';
 import { SESSION_HEADER } from '@erp-proxy/contract/admin';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isConsolePath } from '../console/console-routes.ts';
 import type { Login, SignedIn } from './login.ts';
 import { showProgramPage } from './program-page.ts';
-import { type CookieScope, PROGRAM_PREFIX, printCookie, readCookie, SESSION_COOKIE } from './session.ts';
+import { type CookieScope, nameSessionCookie, PROGRAM_PREFIX, printCookie, readCookie } from './session.ts';
 
 /** Belongs to one sign-in of one browser. */
 const SIGN_IN_COOKIE = 'ep_sign_in';
@@ -51,10 +53,22 @@ export interface SignInEnd {
   returnTo: string | undefined;
   /** The program to go to in place of a page. */
   program: WaitingProgram | null;
+  /** Id of the sign-in of an application to go to in place of a page. Left out: none. */
+  application?: string;
+}
+
+/** The authorization server of the proxy, for which persons sign in, too. */
+export interface ApplicationSignIn {
+  /** Address of the page of a sign-in. */
+  locatePage(application: string): string;
+  /** Takes who has signed in, and sends the browser to the page. */
+  takePerson(application: string, person: ConfirmedPerson): Promise<BrowserAnswer>;
 }
 
 export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'> {
   operators: Operators;
+  /** Null: persons sign in for no application. */
+  applications: ApplicationSignIn | null;
   /** Address under which browsers reach the proxy. */
   publicUrl: string;
   /** Milliseconds since 1970. */
@@ -66,7 +80,7 @@ export interface OperatorSignInOptions extends Pick<CookieScope, 'isHostShared'>
 }
 
 export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSignIn {
-  const { operators, isHostShared, clock, record, slowDown } = options;
+  const { operators, applications, isHostShared, clock, record, slowDown } = options;
   const url = new URL(options.publicUrl);
   const root = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
   const rootPath = url.pathname.replace(/\/$/, '');
@@ -84,7 +98,8 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
     // The path is named, because routes in several folders set and take this cookie.
     const path = isHostShared ? rootPath : '/';
     const maxAgeMs = endsAt - clock();
-    return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
+    const name = nameSessionCookie({ isSecure, path });
+    return printCookie({ name, value, path, maxAgeMs, sameSite: 'Strict', isSecure });
   }
 
   const findSession = (value: string) =>
@@ -92,16 +107,20 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
       throw explainError(error);
     });
 
+  function locateEnd(returnTo: ReturnTo | null): string {
+    if (typeof returnTo === 'string' || returnTo === null) return `${root}/sign-in`;
+    return 'application' in returnTo ? applications!.locatePage(returnTo.application) : locate(returnTo);
+  }
+
   const showFault = (fault: SignInFault, returnTo: ReturnTo | null, reply: FastifyReply) => {
-    const place = typeof returnTo === 'object' && returnTo !== null ? locate(returnTo) : `${root}/sign-in`;
-    void reply.redirect(`${place}?problem=${fault}`, 303);
+    void reply.redirect(`${locateEnd(returnTo)}?problem=${fault}`, 303);
   };
 
   return {
     startUrl: `${root}/admin/v1/session/start`,
 
-    async start({ returnTo, program }, reply) {
-      const end = program ?? readPath(returnTo);
+    async start({ returnTo, program, application }, reply) {
+      const end = application === undefined ? (program ?? readPath(returnTo)) : { application };
       try {
         const { url: address, cookie } = await operators.begin(end);
         reply.header('set-cookie', printSignIn(cookie, SIGN_IN_MS));
@@ -124,6 +143,12 @@ export function createOperatorSignIn(options: OperatorSignInOptions): OperatorSi
         if (fault !== 'away') await slowDown(request, reply);
         reply.header('set-cookie', endOfSignIn);
         return showFault(fault, returnTo, reply);
+      }
+      if ('person' in outcome) {
+        const { person, returnTo: waiting } = outcome;
+        reply.header('set-cookie', endOfSignIn);
+        const { status, headers, body } = await applications!.takePerson(waiting.application, person);
+        return void reply.code(status).headers(headers).send(body);
       }
       const { session, value, returnTo } = outcome;
       const { role } = session;

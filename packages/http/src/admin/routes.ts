@@ -35,7 +35,7 @@ export function isAdminPath(url: string): boolean {
 const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const isOff = deps.token === null && deps.operators === null;
+  const isOff = deps.readToken() === null && deps.operators === null;
   const offReason = isOff ? OFF : null;
   addProblemHandlers(scope, { path: ADMIN_PATH, routes: ADMIN_ROUTES, offReason }, deps);
   if (isOff) return;

@@ -4,7 +4,12 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-export const SESSION_COOKIE = 'ep_session';
+const SESSION_COOKIE = 'ep_session';
+/**
+ * Browsers take a cookie of this name over TLS from the host itself alone. So no other server of the domain can plant a
+ * session of somebody else, in which a person would connect a user of their own.
+ */
+export const HOST_COOKIE = `__Host-${SESSION_COOKIE}`;
 
 /** Programs send the value of a session as a bearer token, after this prefix. */
 export const PROGRAM_PREFIX = 'eps_';
@@ -48,7 +53,8 @@ export interface CookieScope {
 export function printSessionCookie(value: string, { isSecure, isHostShared }: CookieScope): string {
   // Without `Path`, browsers send the cookie to addresses in the folder of the login route, so only to the admin API.
   const path = isHostShared ? null : '/';
-  return printCookie({ name: SESSION_COOKIE, value, path, maxAgeMs: LIFE_MS, sameSite: 'Strict', isSecure });
+  const name = nameSessionCookie({ isSecure, path });
+  return printCookie({ name, value, path, maxAgeMs: LIFE_MS, sameSite: 'Strict', isSecure });
 }
 
 /** The `set-cookie` values that end a session. `rootPath`: the path of `http.publicUrl`. */
@@ -57,7 +63,14 @@ export function printEndOfSession({ isSecure, isHostShared }: CookieScope, rootP
   // That of a person has the path of the proxy.
   const paths = isHostShared ? [null, rootPath, '/'] : ['/'];
   return paths.map((path) =>
-    printCookie({ name: SESSION_COOKIE, value: '', path, maxAgeMs: 0, sameSite: 'Strict', isSecure }),
+    printCookie({
+      name: nameSessionCookie({ isSecure, path }),
+      value: '',
+      path,
+      maxAgeMs: 0,
+      sameSite: 'Strict',
+      isSecure,
+    }),
   );
 }
 
@@ -77,9 +90,19 @@ export function printCookie({ name, value, path, maxAgeMs, sameSite, isSecure }:
   return `${name}=${value}${place}${maxAge}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
 }
 
-/** The value of the session in a `cookie` header. */
-export function readSessionCookie(header: string | undefined): string | undefined {
-  return readCookie(SESSION_COOKIE, header);
+export function nameSessionCookie({ isSecure, path }: Pick<Cookie, 'isSecure' | 'path'>): string {
+  return isSecure && path === '/' ? HOST_COOKIE : SESSION_COOKIE;
+}
+
+/** The value of the session in a `cookie` header. `isSecure`: the browser got its cookie over TLS. */
+export function readSessionCookie(
+  header: string | undefined,
+  { isSecure, isHostShared }: CookieScope,
+): string | undefined {
+  const [own, plain] = [readCookie(HOST_COOKIE, header), readCookie(SESSION_COOKIE, header)];
+  // Below a path, the cookie has another name: a browser takes the one above for the whole host only.
+  if (isHostShared) return plain ?? own;
+  return isSecure ? own : (own ?? plain);
 }
 
 export function readCookie(name: string, header: string | undefined): string | undefined {

@@ -27,8 +27,12 @@ const PATHS = [
   '/start',
   '/playground',
   '/me',
+  '/fleet',
   '/connect/*',
-  ...['/calls', '/keys', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [path, `${path}/*`]),
+  ...['/calls', '/keys', '/people', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [
+    path,
+    `${path}/*`,
+  ]),
 ];
 
 /** True if the console has a page at this path. */

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { includesRole } from '@erp-proxy/contract';
 import { problem } from '@erp-proxy/contract/admin';
 import { ME_PATH, ME_ROUTES } from '../admin/me-table.ts';
-import { SESSION_COOKIE } from '../admin/session.ts';
+import { HOST_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute, needsBody } from '../admin/table.ts';
 import { PROBLEM_TYPE } from '../problem.ts';
 import { refer, renderParameters } from '../schema-registry.ts';
@@ -18,9 +18,9 @@ export const ADMIN_SECURITY = {
   session: {
     type: 'apiKey',
     in: 'cookie',
-    name: SESSION_COOKIE,
+    name: HOST_COOKIE,
     description:
-      'The cookie that `POST /admin/v1/session` sets. Changes also need `sec-fetch-site: same-origin`, or an `origin` of the proxy itself.',
+      'The cookie that `POST /admin/v1/session` sets; `ep_session` below a path of a shared host and over plain http. Changes also need `sec-fetch-site: same-origin`, or an `origin` of the proxy itself.',
   },
 };
 

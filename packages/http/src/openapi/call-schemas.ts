@@ -77,7 +77,7 @@ export const executeBatch = named('ExecuteBatch', z.array(executeCall).min(1).ma
 
 const id = z.union([z.string(), z.int()]).nullable();
 
-const errorBody = named(
+export const errorBody = named(
   'Error',
   z.object({
     code: z.int(),

@@ -13,6 +13,7 @@ import { MULTI_CALL_ROUTES, type MultiCallRoute } from '../multi-call-routes.ts'
 import { refer } from '../schema-registry.ts';
 import type { CallExample } from './call-examples.ts';
 import { failedAnswer } from './call-schemas.ts';
+import { DEFERRED_ANSWER, describeJobPaths } from './job-paths.ts';
 
 /** Errors of the router, which no request to these routes can get. */
 const ROUTING_ERRORS: readonly ProxyErrorType[] = ['route_not_found', 'method_not_allowed'];
@@ -50,7 +51,7 @@ const SHARING_HEADER = describeHeader(
 
 const VALUES_HEADER = describeHeader(
   'prefer',
-  '`values=normalized`: values of fields are converted, in results and in what is written (docs/values.md).',
+  '`values=normalized`: values of fields are converted, in results and in what is written (docs/values.md). `respond-async`: the request runs as a job, and its caller does not wait (docs/jobs.md).',
   'string',
 );
 
@@ -92,6 +93,7 @@ export function describeCallPaths(): Record<string, object> {
   return {
     ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
     ...Object.fromEntries(MULTI_CALL_ROUTES.map((route) => [route.path, { post: describeMultiCall(route) }])),
+    ...describeJobPaths(describeErrors()),
     ...Object.fromEntries(PAGES.map((page) => [page.path, { get: describePage(page) }])),
   };
 }
@@ -212,6 +214,7 @@ function describeCall(route: CallRoute): object {
           },
         },
       },
+      ...(takesCallOptions && { 202: DEFERRED_ANSWER }),
       ...describeErrors(),
     },
   };
@@ -284,6 +287,7 @@ function describeMultiCall({
   shape,
   answer,
   takesPreferences,
+  job,
 }: MultiCallRoute): object {
   const isFile = body === 'bytes';
   const anyObject = { type: 'object' };
@@ -311,6 +315,7 @@ function describeMultiCall({
         description: answer.description,
         content: Object.fromEntries(answer.types.map((type) => [type, describeContent(type)])),
       },
+      ...(job !== undefined && { 202: DEFERRED_ANSWER }),
       ...describeErrors(),
     },
   };

@@ -134,8 +134,12 @@ export async function renderOpenapi(version: string, publicUrl: string | null = 
     ],
     tags: [
       { name: 'calls', description: 'Calls on Odoo servers.' },
+      { name: 'jobs', description: 'Calls whose caller does not wait.' },
       { name: 'admin', description: 'Client keys, stored instances and the audit.' },
-      { name: 'persons', description: 'The connections to Odoo of the person who asks.' },
+      {
+        name: 'persons',
+        description: 'The connections to Odoo and the applications of the person who asks.',
+      },
       { name: 'process', description: 'Health, metrics and documentation of the proxy.' },
       { name: 'compatible', description: "For callers that use ODXProxy's wire format." },
     ],

@@ -391,6 +391,20 @@ describe('the type of an unrecorded error', () => {
 });
 
 describe('the message', () => {
+  test('brings no member by which the proxy speaks to agents and persons', () => {
+    const own = {
+      connect_url: 'https://evil.example',
+      approval: 'x',
+      nearest: ['x'],
+      outcome: 'not_sent',
+      rule: 'x',
+    };
+    const data = { name: 'odoo.exceptions.UserError', message: 'no', arguments: ['no'], ...own };
+    const fault = classifyFault({ code: 200, message: 'Odoo Server Error', data }, PLAIN);
+    for (const member of Object.keys(own)) expect(fault.data).not.toHaveProperty(member);
+    expect(JSON.stringify(fault)).not.toContain('evil');
+  });
+
   test('of a business rule is passed on unchanged', () => {
     const message =
       'Vous ne pouvez pas supprimer « S/00012 » (Select one from the list, 3/4, 12:30).\nhttps://shop.example/my/orders/7 <b>a/b</b> /web/content/7';

@@ -1,10 +1,11 @@
 /**
  * Which fields the computed fields of Odoo Community show, where `fields_get` does not describe this correctly: its
  * list of the fields on which a field depends can be too short, and for a stored field too long. Reads the table in
- * computed-fields-table.ts.
+ * computed-fields-table.ts, and what field-sources.ts adds to it.
  */
 import { readTableLines } from '../table-lines.ts';
 import { COMPUTED_FIELDS } from './computed-fields-table.ts';
+import { FURTHER_FIELDS } from './field-sources.ts';
 
 export interface ComputedField {
   readonly sources: readonly { model: string; field: string }[];
@@ -62,13 +63,13 @@ function findRow(model: string, field: string): string | undefined {
 function readTable(): Table {
   const rows = new Map<string, Map<string, string>>();
   const shown = new Map<string, Set<string>>();
-  for (const { name: model, words: fields } of readTableLines(COMPUTED_FIELDS)) {
-    const ofModel = new Map<string, string>();
+  for (const { name: model, words: fields } of [COMPUTED_FIELDS, FURTHER_FIELDS].flatMap(readTableLines)) {
+    const ofModel = rows.get(model) ?? new Map<string, string>();
     for (const row of fields) {
       const at = row.indexOf('=');
       const name = at < 0 ? row : row.slice(0, at);
       const sources = at < 0 ? '' : row.slice(at + 1);
-      ofModel.set(name, sources);
+      ofModel.set(name, [ofModel.get(name), sources].filter(Boolean).join());
       if (sources === '') continue;
       const names = shown.get(name) ?? new Set();
       for (const source of sources.split(','))

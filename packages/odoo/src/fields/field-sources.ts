@@ -30,6 +30,15 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
   ['hr.recruitment.source', ['utm.source']],
 ]);
 
+/**
+ * Rows as in computed-fields-table.ts, which add to them: the value of a stock, which Odoo sums by a query over what
+ * was valued at the cost of the product (14 to 18).
+ */
+export const FURTHER_FIELDS = `
+product.product avg_cost=standard_price total_value=standard_price value_svl=standard_price
+stock.lot avg_cost=standard_price,product.product:standard_price value_svl=standard_price,product.product:standard_price
+`;
+
 /** The address of a partner. */
 const ADDRESS: readonly string[] = ['street', 'street2', 'zip', 'city', 'state_id', 'country_id'];
 /** Fields that a model computes from fields of its partner, and does not declare as related. */

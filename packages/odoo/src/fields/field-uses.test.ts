@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../test/read-arguments.ts';
+import { findComputedField } from './computed-fields.ts';
 import { listFieldUses } from './field-uses.ts';
 
 /**
@@ -318,4 +319,13 @@ test('an argument that is not in the row is unknown', () => {
   expect(uses('[[]]', '{"query": "x"}')).toBe('query');
   expect(uses('[[], 0, 1, "id", true, 5]', '{}')).toBe('params[5]');
   expect(uses('[[]]', '{"fields": ["a"], "limit": 5}')).toBe(null);
+});
+
+test('further fields add to what a computed field shows', () => {
+  const list = (model: string, field: string) =>
+    findComputedField(model, field)?.sources.map((source) => `${source.model} ${source.field}`);
+  expect(list('product.product', 'value_svl')).toEqual(['product.product standard_price']);
+  expect(list('product.product', 'avg_cost')).toEqual(
+    expect.arrayContaining(['product.product total_value', 'product.product standard_price']),
+  );
 });

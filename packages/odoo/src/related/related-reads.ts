@@ -18,7 +18,7 @@ import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
 import { CONTEXT_FIELDS } from '../fields/field-context.ts';
 import { type FieldMethod, findFieldMethod } from '../fields/field-methods.ts';
 import { isGrouping, someGroupingText } from '../grouping.ts';
-import { findContextEffects } from '../sensitive/context-effects.ts';
+import { findContextEffects, listEffectsOfReads } from '../sensitive/context-effects.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
 import { findNamedView, VIEWS } from './named-views.ts';
 import { listRelatedArguments, RELATED_ARGUMENTS, type RelatedForm } from './related-arguments.ts';
@@ -127,14 +127,11 @@ export function bringsContext(method: string, call: Arguments): boolean {
   );
 }
 
-/** Members whose effects happen while records are read, as the output of `scripts/odoo-tables/read_odoo.py` tells. */
-const EFFECTIVE_IN_READS = ['signup_valid'];
-
 /** What Odoo does besides reading because of the context of a call that reads, also of one within a specification. */
 export function listReadEffects(method: string, call: Arguments): RelatedWrite[] {
-  return EFFECTIVE_IN_READS.filter((member) => bringsMember([member], method, call)).flatMap((member) =>
-    findContextEffects(member).map((effect) => ({ member, ...effect })),
-  );
+  return listEffectsOfReads()
+    .filter((member) => bringsMember([member], method, call))
+    .flatMap((member) => findContextEffects(member).map((effect) => ({ member, ...effect })));
 }
 
 /** The first of these members of a context that the call has. */

@@ -101,7 +101,7 @@ describe('finds commands', () => {
     ['res.partner/default_get', '[["user_ids"]]', `{"context": {"default_user_ids": ${user}}}`],
     ['sale.order/action_confirm', '[[1]]', `{"context": {"default_user_ids": ${user}}}`],
     // A default is not an assignment: it applies to everything that the method creates.
-    ['project.task/create', '[{"name": "a"}]', '{"context": {"default_user_ids": [[4, 5]]}}'],
+    ['digest.digest/create', '[{"name": "a"}]', '{"context": {"default_user_ids": [[4, 5]]}}'],
     // Python converts a list of pairs into an object: `dict(default or [])` in copy, `update(values)` in create.
     ['crm.team/copy', `[[1], [["name", "a"], ["user_ids", ${user}]]]`],
     ['digest.digest/create', `[[[["name", "a"], ["user_ids", ${user}]]]]`],
@@ -122,7 +122,7 @@ describe('finds commands', () => {
     ['res.partner/create', `[{"user_id\\u0073": ${user}}]`],
     ['res.partner/create', `[{"user_ids": [], "user_ids": ${user}}]`],
     // Assigning users does not create users.
-    ['project.task/create', `[{"user_ids": ${user}}]`],
+    ['digest.digest/create', `[{"user_ids": ${user}}]`],
     ['crm.team/write', `[[1], {"member_ids": ${user}}]`],
     ['hr.job/write', `[[1], {"favorite_user_ids": ${user}, "interviewer_ids": []}]`],
     ['x.model/write', `[[1], {"x_studio_user_ids": ${user}}]`],
@@ -154,7 +154,13 @@ describe('finds commands', () => {
     ],
     ['res.partner/write', '{"auth_partner_ids": [[0, 0, {}]]}', 'auth.partner/create'],
     ['documents.folder/write', '{"read_group_ids": [[4, 3]]}', 'res.groups/write'],
-    ['project.project/write', '{"task_ids": [[0, 0, {"user_ids": [[0, 0, {}]]}]]}', 'res.users/create'],
+    // Users to whom something is assigned are told, and follow it.
+    ['project.project/write', '{"task_ids": [[0, 0, {"user_ids": [[6, 0, [2]]]}]]}', 'mail.followers/write'],
+    ['project.task/write', '{"child_ids": [[0, 0, {"user_ids": [2]}]]}', 'mail.followers/write'],
+    ['project.task/write', '{"user_ids": [[4, 2]]}', 'mail.followers/write'],
+    ['crm.lead/write', '{"user_id": 2}', 'mail.followers/write'],
+    ['crm.lead/copy', '{"user_id": 2}', 'mail.followers/write'],
+    ['crm.lead/web_save', '{"user_id": 2}', 'mail.followers/write'],
     [
       'project.task/write',
       '{"child_ids": [[0, 0, {"partner_id": {"user_ids": [[4, 2]]}}]]}',
@@ -171,10 +177,13 @@ describe('finds commands', () => {
     ['account.move/write', '{"invoice_line_ids": [[1, 2, {"tax_ids": [[1, 3, {}]]}]]}', 'account.tax/write'],
     ['res.partner/write', '{"signup_type": "reset", "signup_token": "known"}', 'res.users/write'],
     ['crm.team/write', '{"alias_defaults": "{}"}', 'mail.alias/write'],
+    ['sale.order/write', '{"access_token": "known"}', 'portal.share/write'],
+    ['project.task/create', '{"access_token": "known"}', 'portal.share/write'],
     ['project.project/write', '{"alias_name": "a"}', 'mail.alias/write'],
     ['crm.team/write', '{"alias_domain_id": 2}', 'mail.alias/write'],
     ['sale.order/write', '{"message_ids": [[0, 0, {"author_id": 3}]]}', 'mail.message/create'],
     ['project.project/write', '{"alias_bounced_content": "<p>a</p>"}', 'mail.alias/write'],
+    ['mail.message/write', '{"tracking_value_ids": [[0, 0, {}]]}', 'mail.tracking.value/create'],
     ['web_tour.tour/write', '{"user_consumed_ids": [[0, 0, {"login": "x"}]]}', 'res.users/create'],
     ['mail.channel/write', '{"moderator_ids": [[0, 0, {"login": "x"}]]}', 'res.users/create'],
     ['spreadsheet.dashboard/write', '{"main_data_model_ids": [[0, 0, {}]]}', 'ir.model/create'],
@@ -209,11 +218,11 @@ describe('finds columns of an import', () => {
     });
   });
 
-  test('except assignments', () => {
-    expect(list('project.task/load', '[["name", "user_ids"], []]')).toEqual([]);
-    expect(
-      list('project.project/load', '[["name", "task_ids/user_ids", "task_ids/child_ids/name"], []]'),
-    ).toEqual([]);
+  test('except assignments, of which Odoo tells the users', () => {
+    const told = ['mail.followers/write'];
+    expect(list('project.task/load', '[["name", "user_ids"], []]')).toEqual(told);
+    expect(list('crm.lead/load', '[["name", "user_id/.id"], []]')).toEqual(told);
+    expect(list('project.project/load', '[["name", "task_ids/child_ids/name"], []]')).toEqual([]);
     expect(list('x.model/load', '[["name", "task_ids/user_ids"], []]')).toEqual(['res.users/write']);
   });
 });
@@ -237,6 +246,7 @@ describe('finds members of the context', () => {
     ['crm.lead/message_post', '{"mail_post_autofollow": true}', 'mail.followers/write'],
     ['sale.order/create', '{"create_for_employee_mapping": true}', 'sale.order/action_confirm'],
     ['sale.order.line/default_get', '{"form_view_ref": "sale_project.a"}', 'sale.order/create'],
+    ['sale.order/action_confirm', '{"send_email": true}', 'mail.mail/create'],
     ['sale.order/message_post', '{"mark_so_as_sent": true}', 'sale.order/action_quotation_sent'],
     ['sale.order/write', '{"update_delivery_shipping_partner": true}', 'stock.picking/write'],
     ['im_livechat.channel/create', '{"create_from_website": true}', 'website/write'],
@@ -303,22 +313,17 @@ describe('ignores', () => {
       '[{"partner_id": 1, "order_line": [[0, 0, {"product_id": 2, "tax_id": [[6, 0, [1]]]}]]}]',
     ],
     ['sale.order/write', '[[1], {"order_line": [[1, 5, {"product_uom_qty": 2.0}], [2, 6], [4, 7], [5]]}]'],
-    ['sale.order/write', '[[1], {"user_id": 2, "team_id": 1, "tag_ids": [[6, 0, [1]]]}]'],
+    ['sale.order/write', '[[1], {"user_id": false, "team_id": 1, "tag_ids": [[6, 0, [1]]]}]'],
+    ['crm.lead/create', '[{"name": "a", "user_id": null}]', '{"context": {"default_user_id": false}}'],
     ['account.move/create', '[{"invoice_line_ids": [[0, 0, {"tax_ids": [1, 2], "quantity": 1}]]}]'],
     ['product.template/write', '[[1], {"taxes_id": [[5]], "supplier_taxes_id": [[3, 1]]}]'],
     ['res.partner/create', '[{"name": "a", "child_ids": [[0, 0, {"name": "b"}]], "category_id": [[4, 1]]}]'],
-    ['res.partner/write', '[[1], {"bank_ids": [[0, 0, {"acc_number": "1"}]], "user_id": 2}]'],
-    ['project.task/create', '[{"name": "a", "user_ids": [[6, 0, [2]]]}]'],
-    ['project.task/create', '[{"name": "a", "user_ids": [[4, 2]]}]'],
-    ['project.task/create', '[{"name": "a", "user_ids": [2]}]'],
+    ['res.partner/write', '[[1], {"bank_ids": [[0, 0, {"acc_number": "1"}]]}]'],
+    ['digest.digest/create', '[{"name": "a", "user_ids": [[6, 0, [2]]]}]'],
+    ['digest.digest/create', '[{"name": "a", "user_ids": [[4, 2]]}]'],
+    ['digest.digest/create', '[{"name": "a", "user_ids": [2]}]'],
     ['project.task/create', '[{"name": "a", "user_ids": false}]'],
-    [
-      'project.task/write',
-      '[[1], {"child_ids": [[0, 0, {"name": "a", "user_ids": [[6, 0, [2]]]}], [4, 3], 5]}]',
-    ],
-    ['project.task/create', '[{"child_ids": [[0, 0, {"child_ids": [[0, 0, {"user_ids": [2]}]]}]]}]'],
-    ['project.project/create', '[{"name": "a", "task_ids": [[0, 0, {"user_ids": [[4, 2]]}]]}]'],
-    ['project.task/new_method', '[[1]]', '{"child_ids": [[0, 0, {"user_ids": [[4, 2]]}]]}'],
+    ['project.task/write', '[[1], {"child_ids": [[0, 0, {"name": "a", "user_ids": false}], [4, 3], 5]}]'],
     ['payment.method/write', '[[1], {"brand_ids": [[0, 0, {}]], "payment_method_ids": [[6, 0, [1]]]}]'],
     ['hr.employee/write', '[[1], {"certificate_ids": [[0, 0, {"name": "a"}]]}]'],
     ['crm.team/write', '[[1], {"member_ids": [[4, 2]]}]'],
@@ -427,7 +432,7 @@ describe('arguments of activities that tell a user', () => {
     ['activity_reschedule', '[[1], ["a.b"]]', '{"new_user_id": 6}', FOLLOWERS],
     ['activity_reschedule', '[[1], ["a.b"], 2, false, 6]', '{}', FOLLOWERS],
     ['activity_reschedule', '[[1], ["a.b"], 2, "2030-01-01"]', '{}', []],
-    ['a_method', '[[1], 2, 3, 4, 5]', '{"user_id": 6}', []],
+    ['a_method', '[[1], 2, 3, 4, 5]', '{"new_user_id": 6}', []],
   ])('%s %s %s', (method, params, keyword, needed) => {
     expect(list(`res.partner/${method}`, params, keyword)).toEqual(needed);
   });
@@ -439,6 +444,9 @@ describe('arguments of messages', () => {
     ['{"email_layout_xmlid": "web.login"}', ['mail.mail/create']],
     ['{"mail_headers": {"a": "b"}}', ['mail.mail/create']],
     ['{"attachment_ids": [5]}', ['ir.attachment/read']],
+    ['{"tracking_value_ids": [[0, 0, {"new_value_char": "a"}]]}', ['mail.tracking.value/create']],
+    ['{"reaction_ids": [[0, 0, {"partner_id": 3}]]}', ['mail.message.reaction/create']],
+    ['{"context": {"default_tracking_value_ids": [[0, 0, {}]]}}', ['mail.tracking.value/create']],
     ['{"attachment_ids": []}', []],
     ['{"context": {"default_public": true}}', ['ir.attachment/create']],
     ['{"body": "a"}', []],
@@ -489,6 +497,15 @@ test.each([
   ['project.project/create', '[{"task_ids": [[0, 0, {"stage_id": 2}]]}]', '{}', ['mail.mail/create']],
   ['project.task/load', '[["name", "stage_id/id"], []]', '{}', ['mail.mail/create']],
   ['crm.lead/create', '[{"stage_id": 2}]', '{}', []],
+  ['product.product/create', '[{"product_tmpl_id": 3, "list_price": 1}]', '{}', ['product.template/write']],
+  [
+    'product.product/create',
+    '[{}]',
+    '{"context": {"default_product_tmpl_id": 3}}',
+    ['product.template/write'],
+  ],
+  ['product.product/load', '[["name", "product_tmpl_id/.id"], []]', '{}', ['product.template/write']],
+  ['account.move/write', '[[1], {"sending_data": {"author_user_id": 2}}]', '{}', ['mail.mail/create']],
   // New records do not have the effects of `write`, and a context has members that are no defaults.
   ['hr.department/create', '[{"name": "a"}]', '{}', []],
   ['event.event/create', '[{"organizer_id": 3}]', '{}', []],

@@ -320,6 +320,7 @@ class Search implements CommandVisitor<FoundField> {
     const isDefault = isFirst && this.#place === 'context';
     const isNew = isFirst ? isDefault || this.#method === 'create' : within?.command === NEW;
     const isOwn = isFirst && this.#place !== 'perhaps' && NEW_RECORD_METHODS.has(this.#method);
+    const isEmpty = this.#isOneOf(value, OF_NULL, OF_FALSE);
     // A default applies to new records of the model, among others.
     const written = isDefault ? this.#model : model;
     const text = this.#readName(
@@ -327,14 +328,13 @@ class Search implements CommandVisitor<FoundField> {
       (bytes, at) => couldMatter(bytes, at) || (written !== null && couldBeWritten(written, bytes, at)),
     );
     if (text !== null && written !== null && (!isDefault || text.startsWith(DEFAULT)))
-      this.#fields.checkWritten(text, written, { isNew, isOwn, isDefault });
+      this.#fields.checkWritten(text, written, { isNew, isOwn, isDefault, isEmpty });
     // Without a model, only rows of the table that apply to all models were looked up.
     if (isDefault && text !== null) this.#fields.checkListed(text, this.#model);
     const listed = text === null ? null : this.#fields.checkListed(text, model);
     if (this.#findings.isOver) return null;
     const isOpen = within !== null && within.owner !== null && within.typed === 'lacking';
     const owner = isDefault ? this.#findOwnerOfDefault(name) : isOpen ? null : model;
-    const isEmpty = this.#isOneOf(value, OF_NULL, OF_FALSE);
     const place = isFirst ? this.#place : typeof within?.typed === 'object' ? 'values' : 'perhaps';
     if (text !== null && !isEmpty)
       this.#findNamedRecord(text, { model, isNew, hasValues: isFirst && place === 'values' }, value);

@@ -89,7 +89,10 @@ test.each([
 test('a link that changes rights needs `write`', () => {
   expect(needs('res.groups/write', '[[1], {"users": [[4, 2]]}]')).toEqual(['res.users/write']);
   expect(needs('res.groups/write', '[[1], {"implied_ids": [[6, 0, [2]]]}]')).toEqual(['res.groups/write']);
-  expect(needs('project.task/write', '[[1], {"user_ids": [[4, 2]]}]')).toEqual(['res.users/read']);
+  expect(needs('project.task/write', '[[1], {"user_ids": [[4, 2]]}]')).toEqual([
+    'mail.followers/write',
+    'res.users/read',
+  ]);
 });
 
 describe('values within values are checked by the fields of their model', () => {

@@ -43,8 +43,11 @@ export interface WrittenRecord {
   isOwn: boolean;
   /** The name of the field is that of a default: `default_x`. */
   isDefault?: boolean;
+  /** The value is null or false, which makes nobody a follower. */
+  isEmpty?: boolean;
 }
 
+const FOLLOWERS = 'mail.followers';
 /** Maximum number of different names that are in the table or resemble a name there. Normal calls have few. */
 const MEMBERS_MAX = 1000;
 
@@ -130,13 +133,14 @@ export class WrittenFields {
     return null;
   }
 
-  /** Checks what setting a field of the model changes in other models, whatever its value. */
-  checkWritten(name: string, owner: string, { isNew, isOwn, isDefault = false }: WrittenRecord): void {
+  /** Checks what setting a field of the model changes in other models, by nearly any value. */
+  checkWritten(name: string, owner: string, { isNew, isOwn, isDefault, isEmpty }: WrittenRecord): void {
     const field = isDefault ? name.slice(DEFAULT.length) : name;
     for (const row of findWrittenModels(owner, field)) {
       const isEffective =
         !(isNew && row.isOfExisting) &&
         !(isOwn && this.#isUnlinked(row)) &&
+        !(isEmpty && row.model === FOLLOWERS) &&
         (!row.isOfDeleted || this.#findings.allows(owner, 'unlink'));
       if (isEffective && !this.#findings.allows(row.model, row.method))
         this.#findings.deny({ member: name, model: row.model, method: row.method });

@@ -1,6 +1,6 @@
 /** What Odoo does only if the context of a call has a certain member, from context-effects-data.ts. No decisions. */
 import { readTableLines } from '../table-lines.ts';
-import { CONTEXT_EFFECTS } from './context-effects-data.ts';
+import { CONTEXT_EFFECTS, EFFECTS_OF_READS } from './context-effects-data.ts';
 
 /** A change of records, or a method that Odoo runs. */
 export interface ContextEffect {
@@ -22,6 +22,14 @@ export function listContextEffects(): ReadonlyMap<string, readonly ContextEffect
   );
   return effects;
 }
+
+/** The members with an effect while records are read. */
+export function listEffectsOfReads(): readonly string[] {
+  ofReads ??= readTableLines(EFFECTS_OF_READS).map(({ name }) => name);
+  return ofReads;
+}
+
+let ofReads: readonly string[] | null = null;
 
 function readEffect(word: string): ContextEffect {
   const [model = '', method = ''] = word.split('/');

@@ -184,7 +184,7 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     method: 'write',
     why: 'a new channel of a live chat becomes that of the website (19)',
   },
-  ...['default_public', 'default_access_token', 'default_url'].map((name) => ({
+  ...['default_public', 'default_url'].map((name) => ({
     name,
     model: 'ir.attachment',
     method: 'create' as const,
@@ -214,7 +214,7 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     members: ['user_ids'],
     model: 'res.users',
     form: 'reference',
-    of: ['project.task', 'digest.digest', 'im_livechat.channel', 'gamification.challenge'],
+    of: ['digest.digest', 'project.task', 'im_livechat.channel', 'gamification.challenge'],
     why: 'users to whom the record is assigned',
   },
   {
@@ -572,6 +572,24 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     why: 'messages of a record, with any author',
   },
   {
+    members: ['tracking_value_ids'],
+    model: 'mail.tracking.value',
+    form: 'lines',
+    why: 'changes of fields that a message shows. Odoo describes the field to administrators only, and sets it for all',
+  },
+  {
+    members: ['reaction_ids'],
+    model: 'mail.message.reaction',
+    form: 'lines',
+    why: 'reactions to a message, of any partner; described like `tracking_value_ids`',
+  },
+  {
+    members: ['link_preview_ids'],
+    model: 'mail.link.preview',
+    form: 'lines',
+    why: 'what a message shows of a link; described like `tracking_value_ids`',
+  },
+  {
     members: ['message_follower_ids'],
     model: 'mail.followers',
     form: 'lines',
@@ -588,6 +606,12 @@ export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
     model: 'mail.activity',
     form: 'lines',
     why: 'activities, of which Odoo tells the users to whom they are assigned',
+  },
+  {
+    members: ['access_token'],
+    model: 'portal.share',
+    form: 'values',
+    why: 'who knows the token opens the page of the record without a login, and sees fields that a policy denies',
   },
   {
     members: ['activity_user_id', 'activity_type_id', 'activity_summary'],

@@ -5,47 +5,52 @@
 export const WRITTEN_MODELS = `
 account.account opening_balance=res.company/write@16 opening_credit,opening_debit=res.company/write@14-16
 account.automatic.entry.wizard expense_accrual_account,journal_id,revenue_accrual_account=res.company/write
-account.bank.statement.line move_id=account.move/unlink~
+account.bank.statement.line move_id=account.move/unlink~ move_id=account.move/write
 account.financial.year.op fiscalyear_last_day,fiscalyear_last_month,opening_date=res.company/write
 account.full.reconcile exchange_move_id=account.move/create~@14-18
+account.invoice.send composer_id=mail.compose.message/write@14-16
 account.journal action_open_topup_wizard()=res.partner.bank/create@19 alias_id=mail.alias/unlink~ bank_acc_number,set_bank_account()=res.partner.bank/create bank_acc_number,bank_id=res.partner.bank/write?bank_account_id bank_account_id=res.partner.bank/unlink~ company_id=res.partner.bank/write!?bank_account_id l10n_ch_postal=res.partner.bank/write?bank_account_id@14
 account.move.send.wizard create_mail_template()=mail.template/create@19
 account.partial.reconcile exchange_move_id=account.move/create~@16-19 exchange_move_id=account.move/unlink~@19 full_reconcile_id=account.full.reconcile/unlink~
-account.payment move_id=account.move/unlink~
+account.payment move_id=account.move/unlink~ move_id=account.move/write@14-17
 account.report.expression formula=ir.filters/create@17-18
-account.setup.bank.manual.config linked_journal_id,new_journal_name=res.partner.bank/write!
+account.setup.bank.manual.config linked_journal_id,new_journal_name=res.partner.bank/write! res_partner_bank_id=res.partner.bank/write
+account.tour.upload.bill composer_id=mail.compose.message/write@14
 base.document.layout company_details,layout_background,layout_background_image=res.company/write@15-19 external_report_layout_id,font,logo,paperformat_id,primary_color,report_footer,report_header,secondary_color=res.company/write qr_code,vat=res.company/write@18-19 vat=res.partner/write@18-19
 calendar.event attendee_ids=mail.mail/create?attendee_ids partner_ids,start,start_date,stop_date=mail.mail/create!?attendee_ids recurrence_update=mail.mail/create!?attendee_ids@15
 card.campaign body_html=card.template/write@18-19
 chatbot.script title=res.partner/write!?operator_partner_id@16-19
 coupon.generate.wizard partners_domain=ir.filters/create@14-15
-coupon.program reward_id=coupon.reward/unlink~@14-15 rule_id=coupon.rule/unlink~@14-15
-crm.lead email_from,phone=res.partner/write?partner_id
-crm.team alias_id=mail.alias/unlink~ assignment_domain=ir.filters/create@15-19
+coupon.program reward_id=coupon.reward/unlink~@14-15 reward_id=coupon.reward/write@14-15 rule_id=coupon.rule/unlink~@14-15 rule_id=coupon.rule/write@14-15 rule_partners_domain,rule_products_domain=ir.filters/create@14-15
+coupon.rule rule_partners_domain,rule_products_domain=ir.filters/create@14-15
+crm.lead email_from,phone=res.partner/write?partner_id user_id=mail.followers/write
+crm.team alias_id=mail.alias/unlink~ alias_id=mail.alias/write assignment_domain=ir.filters/create@15-19
 crm.team.member assignment_domain=ir.filters/create@15-19 assignment_domain_preferred=ir.filters/create@19
-digest.digest currency_id=res.company/write
+digest.digest currency_id=res.company/write next_run_date,state=mail.mail/create
 event.booth partner_id,state=mail.followers/write!@15-18
-event.event country_id=res.partner/write organizer_id=mail.followers/write!@14-18
+event.event country_id=res.partner/write organizer_id=mail.followers/write!@14-18 user_id=mail.followers/write
 event.lead.rule event_registration_filter=ir.filters/create
+event.mail done=mail.mail/create@14 mail_done=mail.mail/create@15-17 scheduled_date=mail.mail/create@14-17
 event.meeting.room chat_room_id=chat.room/unlink~@14-18
 event.registration state=mail.mail/create!@14-17
 event.sponsor chat_room_id=chat.room/unlink~@14-18
-event.track partner_id=mail.followers/write!@14 stage_id=mail.mail/create
-gamification.challenge report_message_frequency=mail.followers/write!@14-18 state=mail.mail/create!
+event.track partner_id=mail.followers/write!@14 stage_id=mail.mail/create user_id=mail.followers/write
+gamification.challenge end_date,start_date,state=mail.mail/create report_message_frequency=mail.followers/write!@14-18 user_domain=ir.filters/create
 gamification.challenge.line name=gamification.goal.definition/write?definition_id
-gamification.goal computation_mode=gamification.goal.definition/write?definition_id current=mail.mail/create!?challenge_id,line_id
+gamification.goal challenge_id,end_date,start_date,state=mail.mail/create computation_mode=gamification.goal.definition/write?definition_id current=mail.mail/create!?challenge_id,line_id
 gamification.karma.rank karma_min=mail.mail/create!
-hr.applicant email_from,partner_phone=res.partner/write?candidate_id,partner_id interviewer_ids=mail.mail/create!@18-19 interviewer_ids=res.groups/write?interviewer_ids@16-19 partner_mobile=res.partner/write?partner_id@14-17 stage_id=mail.mail/create
+hr.applicant email_from,partner_phone=res.partner/write?candidate_id,partner_id interviewer_ids=mail.mail/create!@18-19 interviewer_ids=res.groups/write?interviewer_ids@16-19 partner_mobile=res.partner/write?partner_id@14-17 stage_id=mail.mail/create user_id=mail.followers/write
 hr.bank.account.allocation.wizard action_save()=res.partner.bank/write@19
-hr.candidate email_from,partner_phone=res.partner/write?partner_id@18
+hr.candidate email_from,partner_phone=res.partner/write?partner_id@18 user_id=mail.followers/write@18
 hr.department manager_id=mail.followers/write@14-18 manager_id=res.groups/write!
 hr.departure.wizard action_register_departure()=res.users/write@19
-hr.employee action_toggle_primary_bank_account_trust()=res.partner.bank/write@19 address_home_id=mail.followers/write!@16 address_home_id=res.partner.bank/write!@14-16 attendance_manager_id=res.groups/write@17-19 lang=res.partner/write?address_home_id@15-16 leave_manager_id,parent_id=res.groups/write mobile_phone=res.partner/write?user_id,work_contact_id@16-18 phone=res.partner/write?address_home_id@14-16 resource_id=resource.resource/unlink~ tz=res.users/write!@19 work_contact_id=mail.followers/write!@17-18 work_contact_id=res.partner.bank/write!@17-19 work_email=res.partner/write?user_id,work_contact_id@16-19 work_phone=res.partner/write?user_id,work_contact_id@19
+hr.employee action_toggle_primary_bank_account_trust()=res.partner.bank/write@19 address_home_id=mail.followers/write!@16 address_home_id=res.partner.bank/write!@14-16 attendance_manager_id=res.groups/write@17-19 lang=res.partner/write?address_home_id@15-16 leave_manager_id,parent_id=res.groups/write mobile_phone=res.partner/write?user_id,work_contact_id@16-18 phone=res.partner/write?address_home_id@14-16 resource_id=resource.resource/unlink~ tz=res.users/write!@19 version_id=hr.version/write@19 work_contact_id=mail.followers/write!@17-18 work_contact_id=res.partner.bank/write!@17-19 work_email=res.partner/write?user_id,work_contact_id@16-19 work_phone=res.partner/write?user_id,work_contact_id@19
 hr.employee.public leave_manager_id,parent_id=res.groups/write@14-18 mobile_phone,work_email=res.partner/write?work_contact_id@16-18
+hr.expense.sheet user_id=mail.followers/write@14-18
 hr.expense.stripe.card delivery_address_id=mail.mail/create!@19
-hr.job alias_id=mail.alias/unlink~ department_id,user_id=mail.followers/write!@18 interviewer_ids=res.groups/write?interviewer_ids@16-19
+hr.job alias_id=mail.alias/unlink~ alias_id=mail.alias/write department_id=mail.followers/write!@18 interviewer_ids=res.groups/write?interviewer_ids@16-19 user_id=mail.followers/write
 hr.leave date_from,date_to=mail.followers/write!@19 employee_id=mail.followers/write! meeting_id=calendar.event/write~@17-19 overtime_id=hr.attendance.overtime/unlink~@16-18
-hr.recruitment.source alias_id=mail.alias/unlink~@17-19 create_alias()=mail.alias/create create_and_get_alias()=mail.alias/create@19
+hr.recruitment.source alias_id=mail.alias/unlink~@17-19 create_alias()=mail.alias/create create_and_get_alias()=mail.alias/create@19 source_id=utm.source/write@14-15
 ir.model.fields selection=ir.model.fields.selection/unlink
 loyalty.card points=mail.mail/create!@16-19 program_id=mail.mail/create@16-19
 loyalty.reward discount_product_domain=ir.filters/create@16-19
@@ -54,32 +59,40 @@ lunch.alert active,mode,name,notification_moment,notification_time,tz,until=ir.c
 lunch.product company_id=res.partner/write?supplier_id
 lunch.supplier active,automatic_email_time,moment,name,send_by,tz=ir.cron/write!?cron_id@15-19 city,company_id,country_id,email,name,phone,state_id,street,street2,zip_code=res.partner/write?partner_id cron_id=ir.cron/unlink~@15-19 cron_id=ir.cron/write?cron_id@15-19
 mail.activity calendar_event_id=calendar.event/unlink~@16 user_id=mail.followers/write!
-mail.channel alias_id=mail.alias/unlink~@14-15
+mail.channel alias_id=mail.alias/unlink~@14-15 alias_id=mail.alias/write@14-15
 mail.channel.partner partner_email=res.partner/write?partner_id@14-15
-mail.group alias_id=mail.alias/unlink~@15-19
+mail.group alias_id=mail.alias/unlink~@15-19 alias_id=mail.alias/write@15-19
 mail.group.message attachment_ids,author_id,body,email_from,subject=mail.message/write?mail_message_id@15-19
-mail.mail mail_message_id=mail.message/unlink~
+mail.mail mail_message_id=mail.message/unlink~ mail_message_id=mail.message/write
 mail.resend.partner email,name=res.partner/write@14-18
 mail.template ref_ir_act_window=ir.actions.act_window/unlink~
 mailing.filter mailing_domain=ir.filters/create@16-19
+mailing.mailing source_id=utm.source/write@14-15 user_id=mail.followers/write
 maintenance.equipment department_id,employee_id,owner_user_id=mail.followers/write!
-maintenance.equipment.category alias_id=mail.alias/unlink~@14-18
-maintenance.request employee_id,owner_user_id,user_id=mail.followers/write!
-maintenance.team alias_id=mail.alias/unlink~@19
-mrp.document ir_attachment_id=ir.attachment/unlink~@15-17
+maintenance.equipment.category alias_id=mail.alias/unlink~@14-18 alias_id=mail.alias/write@14-18
+maintenance.request employee_id,owner_user_id=mail.followers/write! user_id=mail.followers/write
+maintenance.team alias_id=mail.alias/unlink~@19 alias_id=mail.alias/write@19
+mrp.document ir_attachment_id=ir.attachment/unlink~@15-17 ir_attachment_id=ir.attachment/write@14-17
 mrp.workorder leave_id=resource.calendar.leaves/unlink~ mo_analytic_account_line_id,wc_analytic_account_line_id=account.analytic.line/unlink~@16 mo_analytic_account_line_ids,wc_analytic_account_line_ids=account.analytic.line/unlink~@17-19
 nemhandel.registration contact_email,identifier_type,identifier_value,l10n_dk_nemhandel_proxy_state,phone_number=res.company/write@19 edi_mode=ir.config_parameter/create@19 edi_mode=ir.config_parameter/unlink@19 edi_mode=ir.config_parameter/write@19 identifier_type,identifier_value=res.partner/write@19 verification_code=account_edi_proxy_client.user/write@19
+payment.transaction date,is_processed=mail.mail/create?invoice_ids,sale_order_ids@14 invoice_ids=mail.mail/create?invoice_ids@15-16 is_post_processed,last_state_change=mail.mail/create@15-19 operation=mail.mail/create@15-16 state=mail.mail/create@14-17
 peppol.config.wizard account_peppol_migration_key,account_peppol_proxy_state,peppol_activate_self_billing,peppol_self_billing_reception_journal_id=res.company/write@19
 peppol.registration account_peppol_migration_key,account_peppol_proxy_state=res.company/write@18 contact_email,peppol_eas,peppol_endpoint,phone_number=res.company/write@18-19 edi_mode=ir.config_parameter/create@18 edi_mode=ir.config_parameter/unlink@18 edi_mode=ir.config_parameter/write@18 peppol_eas,peppol_endpoint=res.partner/write@18-19 verification_code=account_edi_proxy_client.user/write@18
 pos.cache product_domain,product_fields=ir.filters/create@14-16
 pos.config device_seq_id,order_line_seq_id=ir.sequence/unlink~@19 sequence_id,sequence_line_id=ir.sequence/unlink~@14-18
-product.document ir_attachment_id=ir.attachment/unlink~@17-19
+product.document ir_attachment_id=ir.attachment/unlink~@17-19 ir_attachment_id=ir.attachment/write@17-19
+product.product product_tmpl_id=product.template/write stock_notification_partner_ids=mail.mail/create@16-19
 product.template.attribute.value ptav_product_variant_ids=product.product/unlink~ ptav_product_variant_ids=product.product/write~
-project.project account_id=account.analytic.account/unlink~@18-19 alias_id=mail.alias/unlink~ analytic_account_id=account.analytic.account/unlink~@14-17 partner_email,partner_phone=res.partner/write?partner_id,sale_line_employee_ids,sale_line_id@14-16 privacy_visibility=mail.followers/write!@15-19 stage_id=mail.mail/create@15-19
-project.task partner_city,partner_email=res.partner/write?display_project_id,parent_id,partner_id,project_id@14-16 partner_company_name,partner_name=res.partner/write?allow_billable,parent_id,partner_id,project_id@18-19 partner_phone=res.partner/write?allow_billable,display_project_id,parent_id,partner_id,project_id recurrence_id=project.task.recurrence/unlink~@17-19 stage_id=mail.mail/create
-purchase.order receipt_reminder_email,reminder_date_before_receipt=res.partner/write?partner_id@14-18
+product.wishlist stock_notification=mail.mail/create@15
+project.project account_id=account.analytic.account/unlink~@18-19 alias_id=mail.alias/unlink~ alias_id=mail.alias/write analytic_account_id=account.analytic.account/unlink~@14-17 partner_email,partner_phone=res.partner/write?partner_id,sale_line_employee_ids,sale_line_id@14-16 privacy_visibility=mail.followers/write!@15-19 rating_active,rating_request_deadline,rating_status=mail.mail/create?task_ids@14-18 stage_id=mail.mail/create@15-19 user_id=mail.followers/write
+project.task partner_city,partner_email=res.partner/write?display_project_id,parent_id,partner_id,project_id@14-16 partner_company_name,partner_name=res.partner/write?allow_billable,parent_id,partner_id,project_id@18-19 partner_phone=res.partner/write?allow_billable,display_project_id,parent_id,partner_id,project_id recurrence_id=project.task.recurrence/unlink~@17-19 stage_id=mail.mail/create user_id=mail.followers/write@14 user_ids=mail.followers/write@15-19
+project.task.type rating_active,rating_request_deadline,rating_status=mail.mail/create@19
+purchase.order acknowledged=mail.mail/create@19 mail_reminder_confirmed=mail.mail/create@14-18 receipt_reminder_email=mail.mail/create receipt_reminder_email,reminder_date_before_receipt=res.partner/write?partner_id@14-18 user_id=mail.followers/write
+quotation.document ir_attachment_id=ir.attachment/write@18-19
 rating.rating is_internal=mail.message/write?message_id parent_res_model=ir.model/write?parent_res_model_id
 res.company bank_ids,l10n_no_bronnoysund_number,partner_id=res.partner/write?partner_id@15-19 city,country_id,email,l10n_ar_afip_responsibility_type_id,l10n_ar_gross_income_number,l10n_ar_gross_income_type,l10n_it_codice_fiscale,l10n_sg_unique_entity_number,name,phone,street,street2,vat,website,zip=res.partner/write?partner_id company_registry,l10n_cl_activity_description,l10n_sa_edi_building_number,l10n_sa_edi_plot_identification=res.partner/write?partner_id@16-19 l10n_br_ie_code,l10n_br_im_code,l10n_gt_edi_phrase_ids,l10n_in_pan_entity_id,l10n_in_tan,l10n_my_edi_industrial_classification,l10n_ph_rdo,l10n_sa_edi_additional_identification_number,l10n_sa_edi_additional_identification_scheme,l10n_tr_tax_office_id,nemhandel_identifier_type,nemhandel_identifier_value=res.partner/write?partner_id@19 l10n_ca_pst,l10n_hu_group_vat,peppol_eas,peppol_endpoint,sst_registration_number,ttx_registration_number=res.partner/write?partner_id@17-19 l10n_gr_edi_branch_number,l10n_my_identification_number,l10n_my_identification_type=res.partner/write?partner_id@18-19 l10n_nl_kvk,l10n_nl_oin=res.partner/write?partner_id@15-16 l10n_sa_additional_identification_number,l10n_sa_additional_identification_scheme=res.partner/write?partner_id@16-18 logo=res.partner/write@14-15 mobile=res.partner/write?partner_id@15-18 partner_gid,state_id=res.partner/write?partner_id@14-17 siret=res.partner/write?partner_id@14-18 street_name,street_number,street_number2=res.partner/write?partner_id@14-15
+res.partner user_id=mail.followers/write
+sale.order cart_recovery_email_sent,website_id=mail.mail/create@16-19 pending_email_template_id=mail.mail/create@17-19 user_id=mail.followers/write
 sale.order.line coupon_id=loyalty.card/unlink~@16-19
 server.action.history.wizard restore_revision()=ir.actions.server/write@19
 slide.channel enroll_group_ids,user_id=mail.followers/write!@17-19 enroll_group_ids,user_id=mail.mail/create!@17-19
@@ -90,12 +103,16 @@ sms.template sidebar_action_id=ir.actions.act_window/unlink~
 sms.twilio.account.manage sms_provider,sms_twilio_account_sid,sms_twilio_auth_token,sms_twilio_number_ids=res.company/write@19
 stock.move analytic_account_line_ids=account.analytic.line/unlink~@17-18
 stock.move.line package_level_id=stock.package_level/unlink~@17-18
+stock.picking user_id=mail.followers/write
+stock.picking.batch user_id=mail.followers/write
 stock.request.count show_expected_quantity=ir.config_parameter/create@19 show_expected_quantity=ir.config_parameter/unlink@19 show_expected_quantity=ir.config_parameter/write@19
+stock.rule push_domain=ir.filters/create@18-19
+survey.survey user_id=mail.followers/write@15-19
 survey.user_input state=mail.mail/create!
 website partner_id=res.partner/write?user_id partner_id=res.users/write?user_id
-website.controller.page name=ir.ui.view/write?view_id@18-19 view_id=ir.ui.view/unlink~@17-19 website_id=ir.ui.view/write?view_id@17-19
+website.controller.page name=ir.ui.view/write?view_id@18-19 view_id=ir.ui.view/unlink~@17-19 view_id=ir.ui.view/write@17-19 website_id=ir.ui.view/write?view_id@17-19
 website.event.menu view_id=ir.ui.view/unlink~@15-19
-website.page arch,website_id=ir.ui.view/write?view_id view_id=ir.ui.view/unlink~
+website.page arch,website_id=ir.ui.view/write?view_id view_id=ir.ui.view/unlink~ view_id=ir.ui.view/write
 `;
 
 /** Targets that need no entry. */
@@ -123,7 +140,6 @@ account.journal/write
 account.move.line/create
 account.move.line/unlink
 account.move.line/write
-account.move/write
 account.partial.reconcile/create
 account.partial.reconcile/unlink
 account.partial.reconcile/write
@@ -216,7 +232,6 @@ hr.leave.type/write
 hr.leave/create
 hr.leave/write
 hr.resume.line/create
-hr.version/write
 hr.work.entry/create
 hr.work.entry/unlink
 hr.work.entry/write
@@ -225,7 +240,6 @@ im_livechat.channel.member.history/create
 im_livechat.channel.member.history/write
 im_livechat.channel/write
 ir.attachment/create
-ir.attachment/write
 ir.sequence.date_range/create
 ir.sequence/create
 ir.sequence/write
@@ -300,7 +314,6 @@ product.supplierinfo/write
 product.template.attribute.value/unlink
 product.template.attribute.value/write
 product.template/unlink
-product.template/write
 product.value/create
 project.milestone/create
 project.project/create
@@ -396,7 +409,6 @@ uom.category/write
 utm.campaign/create
 utm.campaign/write
 utm.source/create
-utm.source/write
 validate.account.move/create
 website.twitter.tweet/create
 `;
@@ -442,4 +454,19 @@ website.controller.page delegates ir.ui.view
 website.page delegates ir.ui.view
 website.page.properties inherits website.page.properties.base
 website.sale.payment.acquirer.onboarding.wizard inherits payment.acquirer.onboarding.wizard
+`;
+
+/** Fields with JSON that a call can set, and on which Odoo acts. */
+export const JSON_VALUES = `
+account.move send_and_print_values
+account.move sending_data
+account.move.send mail_attachments_widget
+account.move.send.wizard mail_attachments_widget
+hr.employee salary_distribution
+hr.expense.stripe.cardholder.wizard stripe_values
+mail.scheduled.message send_context
+mail.tracking.value field_info
+payment.link.wizard open_installments
+pos.payment.method viva_com_latest_response
+pos.payment.method viva_wallet_latest_response
 `;

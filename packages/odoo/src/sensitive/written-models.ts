@@ -6,6 +6,7 @@
 
 import type { ByteRange } from '@erp-proxy/json';
 import { readTableLines } from '../table-lines.ts';
+import { listDelegates } from './delegating-models.ts';
 import { makeNameFilter, type NameFilter } from './name-filter.ts';
 import { WRITTEN_MODELS } from './written-models-data.ts';
 
@@ -34,33 +35,43 @@ const KARMA_OF_FORUM = [
  * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
  * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
  * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
- * email. Domains that are evaluated after a call of another method, and a path of fields of an order. Karma: users get
- * the amount when they finish a course, answer a quiz or take part in a forum.
+ * email. Formulas of reports, which only Odoo Enterprise evaluates as domains, and a path of fields of an order, which
+ * Odoo follows step by step. Karma: users get the amount when they finish a course, answer a quiz or take part in a
+ * forum. JSON in which the call gives receivers, author and files of a mail: a scheduled action sends it for an
+ * invoice, a form at once. Shares of the bank accounts to which wages go. Mail of an event, which a scheduled action
+ * sends unless it is sent already. Reminders of a meeting, for all who attend, and attendees, who follow it. Tests of
+ * mailings, of which a scheduled action sends the best. The title of a task: its words with `#` become tags, and those
+ * with `@` assign users, who are searched by name and get mail (17 to 19).
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
 account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
-account.move tax_totals,tax_totals_json=account.move.line/write
+account.move sending_data,send_and_print_values=mail.mail/create tax_totals,tax_totals_json=account.move.line/write
+account.move.send mail_attachments_widget=mail.mail/create
+account.move.send.wizard mail_attachments_widget=mail.mail/create
 account.report.expression formula=ir.filters/create
 account.report.line domain_formula=ir.filters/create
-calendar.event partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
+calendar.attendee event_id,partner_id=mail.followers/write
+calendar.event alarm_ids=mail.mail/create?attendee_ids,partner_ids partner_ids=mail.mail/create res_id,res_model,res_model_id=mail.activity/create
+event.mail event_id,template_id,template_ref=mail.mail/create
 event.registration email,state=mail.mail/create
 forum.forum ${KARMA_OF_FORUM.map((name) => `karma_gen_${name}`).join()}=res.users/write
-gamification.challenge user_domain=ir.filters/create
-coupon.program rule_partners_domain,rule_products_domain=ir.filters/create
-coupon.rule rule_partners_domain,rule_products_domain=ir.filters/create
 gamification.karma.tracking gain,new_value,user_id=res.users/write
+hr.employee salary_distribution=res.partner.bank/write
 helpdesk.ticket partner_email=res.partner/write?partner_id partner_phone=res.partner/write?partner_email,partner_id
-helpdesk.ticket stage_id=mail.mail/create
+helpdesk.ticket stage_id=mail.mail/create user_id=mail.followers/write
 hr.applicant partner_mobile,partner_phone=res.partner/write?candidate_id,email_from,partner_id
 hr.candidate partner_phone=res.partner/write?email_from,partner_id
 mail.activity user_id=mail.followers/write
+mrp.eco user_id=mail.followers/write
+project.task display_name=mail.followers/write display_name=project.tags/create
+quality.alert user_id=mail.followers/write
 sale.order.discount action_apply_discount()=sale.order/write
-stock.rule push_domain=ir.filters/create
 sale.pdf.form.field path=ir.filters/create
 slide.channel karma_gen_channel_finish,karma_gen_channel_rank,karma_gen_slide_vote=res.users/write
 slide.slide ${['first', 'second', 'third', 'fourth'].map((name) => `quiz_${name}_attempt_reward`).join()}=res.users/write
 slide.slide website_published=mail.mail/create!?channel_id,slide_partner_ids
+utm.campaign ab_testing_completed,ab_testing_schedule_datetime,ab_testing_winner_selection=mailing.mailing/write
 pos.config ${POS_MODULES.map((name) => `module_${name}`).join()}=ir.module.module/write
 `;
 
@@ -114,19 +125,25 @@ function readLines(): Map<string, string[]> {
 function readModel(model: string): ReadModel | null {
   const known = read.get(model);
   if (known !== undefined) return known;
-  const words = getLines().get(model);
-  if (words === undefined) return null;
+  const delegates = listDelegates(model);
+  if (![model, ...delegates].some((each) => getLines().has(each))) return null;
   const rows = new Map<string, WrittenModel[]>();
-  for (const word of words) {
+  // The model has the fields of these models as its own, but not their methods.
+  for (const each of delegates) addRows(rows, each, (name) => !name.endsWith(nameMethod('')));
+  addRows(rows, model, () => true);
+  const found = { rows, couldHave: makeNameFilter([...rows.keys()]) };
+  read.set(model, found);
+  return found;
+}
+
+function addRows(rows: Map<string, WrittenModel[]>, model: string, counts: (name: string) => boolean): void {
+  for (const word of getLines().get(model) ?? []) {
     const { names, written } = readWord(word);
-    for (const name of names) {
+    for (const name of names.filter(counts)) {
       const others = rows.get(name)?.filter((other) => !isCovered(other, written)) ?? [];
       rows.set(name, [...others, written]);
     }
   }
-  const found = { rows, couldHave: makeNameFilter([...rows.keys()]) };
-  read.set(model, found);
-  return found;
 }
 
 /** Rows that are read later, the further rows, replace rows of the script. */

@@ -104,6 +104,13 @@ export const crm: Seed = {
   ),
 };
 
+export const reports: Seed = {
+  'ir.actions.report': readTable(`
+    id  | name              | model      | report_name                  | xml_id
+    310 | PDF Quote         | sale.order | sale.report_saleorder          | sale.action_report_saleorder
+    311 | PRO-FORMA Invoice | sale.order | sale.report_saleorder_pro_forma | sale.action_report_pro_forma_invoice`),
+};
+
 export const mail: Seed = {
   'mail.template': readTable(`
     id | name                      | model      | subject                        | body_html

@@ -6,7 +6,7 @@ import { printTime } from '../orm/environment.ts';
 import type { Model } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
 import { Store } from '../orm/store.ts';
-import { crm, mail, products, sales } from './business.ts';
+import { crm, mail, products, reports, sales } from './business.ts';
 import { GeneratedRows } from './generated-rows.ts';
 import { companies, contacts } from './partners.ts';
 import type { Seed } from './seed.ts';
@@ -24,7 +24,7 @@ export function seedStore(
 ): Store {
   const store = new Store();
   store.transact(() => {
-    for (const part of [world, people, companies, contacts, products, sales, crm, mail, more]) {
+    for (const part of [world, people, companies, contacts, products, sales, reports, crm, mail, more]) {
       for (const [model, rows] of Object.entries(part)) putRows(store, models, model, rows);
     }
     describeModels(store, models);

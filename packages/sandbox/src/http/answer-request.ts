@@ -7,6 +7,7 @@ import type { Wire } from '../versions/personality.ts';
 import { answerDoc } from './answer-doc.ts';
 import { answerJson2 } from './answer-json2.ts';
 import { type JsonrpcRequest, readRequest, replyFault, replyResult } from './answer-jsonrpc.ts';
+import { answerPortal } from './answer-portal.ts';
 import type { HttpRequest } from './http-request.ts';
 import { replyBadRequest, replyWrongTypeOrMethod, routeNotFound } from './old-pages.ts';
 import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
@@ -48,6 +49,8 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
     case '/doc-bearer':
       if (!wire.json2) break;
       return answerDoc(instance, request, path);
+    case '/my/orders':
+      return answerPortal(instance, request, path, query);
     case '/doc':
       if (!wire.json2) break;
       return replyRedirect(locateLogin(path, query), []);
@@ -140,4 +143,4 @@ const whole = [
   '/web/database/list',
   '/web/session/get_session_info',
 ];
-const prefixes = ['/json/2', '/doc-bearer', '/web/dataset/call_kw'];
+const prefixes = ['/json/2', '/doc-bearer', '/web/dataset/call_kw', '/my/orders'];

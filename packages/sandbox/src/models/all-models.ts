@@ -10,6 +10,7 @@ import { lead, stage, tag, team } from './crm.ts';
 import { notification } from './notification.ts';
 import { partner, partnerCategory } from './partner.ts';
 import { category, product, template } from './product.ts';
+import { report } from './report.ts';
 import { cancelWizard, order, orderLine } from './sale.ts';
 import { configParameter, irModel, irModelFields, view } from './technical.ts';
 import { country, countryGroup, currency, currencyRate, state } from './world.ts';
@@ -47,4 +48,5 @@ export const allModels: readonly ModelSpec[] = [
   team,
   lead,
   apiKey,
+  report,
 ];

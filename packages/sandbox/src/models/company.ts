@@ -1,7 +1,7 @@
 /** Companies, users and languages. */
 
 import { users } from '../data/users.ts';
-import { isObject, type JsonObject } from '../json/value.ts';
+import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { accessDenied } from '../orm/fault.ts';
 import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/record-methods.ts';
@@ -148,6 +148,17 @@ export const language: ModelSpec = {
       help: 'This field is used to set/get locales for user',
     }),
     active: boolean('Active'),
+  },
+  methods: {
+    get_installed: {
+      owner: 'ResLang',
+      kind: 'model',
+      parameters: '',
+      run: ({ environment }) =>
+        [...environment.store.table('res.lang').where('active', true)]
+          .map(({ code = null, name = null }) => [code, name] as Json[])
+          .sort(([, one], [, other]) => String(one).localeCompare(String(other))),
+    },
   },
 };
 

@@ -25,6 +25,7 @@ import { writeRows } from '../orm/write.ts';
 import { chatterFields, chatterMethods } from './chatter.ts';
 import { fillFromTemplate } from './composer.ts';
 import { orderMethods } from './order-methods.ts';
+import { createPortalMethods, portalFields } from './report.ts';
 
 const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 const access = {
@@ -94,7 +95,7 @@ export const order: ModelSpec = {
       compute: (_, row) => row['date_order'] ?? null,
     }),
   },
-  lateFields: chatterFields,
+  lateFields: { ...chatterFields, ...portalFields },
   beforeCreate: (environment, { name, ...values }) => ({
     ...values,
     name: name && name !== 'New' ? name : nameNext(environment),
@@ -113,6 +114,7 @@ export const order: ModelSpec = {
     ...chatterMethods,
     message_post: { ...chatterMethods['message_post']!, run: postMessage },
     ...orderMethods,
+    ...createPortalMethods('/my/orders'),
   },
 };
 

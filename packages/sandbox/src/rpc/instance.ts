@@ -230,7 +230,13 @@ export class Instance {
 
   /** The user of an API key; undefined if the key is invalid or expired. */
   findUser(key: string): number | undefined {
-    return findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
+    const uid = findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
+    return uid !== undefined && this.#isActive(uid) ? uid : undefined;
+  }
+
+  /** False for an archived user (docs/odoo-facts.md#archived-users). */
+  #isActive(uid: number): boolean {
+    return this.#store.get('res.users', uid)?.['active'] === true;
   }
 
   /** Called when a user is written: forgets the correct pairs of user and key. */
@@ -247,7 +253,7 @@ export class Instance {
   async #checkKey(uid: number, key: Json | undefined): Promise<void> {
     // OdooBot and the public user are refused before the key is checked.
     if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
-    const known = Object.values(users).find((user) => user.userId === uid);
+    const known = Object.values(users).find((user) => user.userId === uid && this.#isActive(uid));
     if (key === known?.password || this.findUser(key) === uid) return;
     if (!this.#store.get('res.users', uid)) {
       const environment = this.environment(uid);
@@ -265,7 +271,7 @@ export class Instance {
   }
 
   async #logIn(login: string, password: string): Promise<number | undefined> {
-    const user = Object.values(users).find((known) => known.login === login);
+    const user = Object.values(users).find((known) => known.login === login && this.#isActive(known.userId));
     if (user && (password === user.password || this.findUser(password) === user.userId)) return user.userId;
     await this.#refuseKey();
     return undefined;

@@ -2,24 +2,28 @@
  * The composition root: creates the parts of the server from the settings and connects them. Only app.ts, services.ts
  * and replicas.ts know all parts. They make no decisions of their own.
  */
-import { hkdfSync, randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { showUpstreams } from '@erp-proxy/admin';
-import {
-  createOperators,
-  type OperatorProvider,
-  type Operators,
-  parseOperators,
-} from '@erp-proxy/admin/operators';
+import { randomUUID } from 'node:crypto';
+import { describeWithdrawal, showUpstreams } from '@erp-proxy/admin';
+import { createOperators, type OperatorProvider, type Operators } from '@erp-proxy/admin/operators';
 import { createMcp } from '@erp-proxy/agents';
 import { TIMED_OUT, waitFor } from '@erp-proxy/async/tasks';
 import { auditEvents } from '@erp-proxy/control/audit';
-import { createVault, type Vault } from '@erp-proxy/control/instances';
+import { createInstanceList, type Vault } from '@erp-proxy/control/instances';
 import { createSlowdown } from '@erp-proxy/control/keys';
 import type { Tokens } from '@erp-proxy/control/tokens';
-import { type ClaimRule, type Issuer, parseIssuers } from '@erp-proxy/control/tokens/issuers';
+import type { ClaimRule, Issuer, OwnIssuer } from '@erp-proxy/control/tokens/issuers';
 import { createChanges } from '@erp-proxy/data/changes';
+import { readDocument } from '@erp-proxy/data/documents';
 import { createExporter } from '@erp-proxy/data/export';
+import { createFleet } from '@erp-proxy/data/fleet';
+import {
+  createJobs,
+  createJobWorker,
+  JOB_TIMES,
+  type Jobs,
+  type JobTimes,
+  type JobWorker,
+} from '@erp-proxy/data/jobs';
 import {
   createSubscriptionWorker,
   type SubscriptionWorker,
@@ -30,7 +34,6 @@ import { createDeliveryCheck, createSubscriptionReader } from '@erp-proxy/data/s
 import { createRunRequest } from '@erp-proxy/gateway';
 import { createCredentialNames } from '@erp-proxy/gateway/call';
 import { Admission } from '@erp-proxy/gateway/request';
-import type { OpenTracing } from '@erp-proxy/gateway/traces';
 import {
   createCredentialMemory,
   createProtocolChoice,
@@ -44,17 +47,24 @@ import {
 } from '@erp-proxy/gateway/upstream';
 import { CONSOLE_FOLDER, ConnectionLimit, createServer, LoadShedder, listen } from '@erp-proxy/http';
 import { combineEvents } from '@erp-proxy/observe/events';
-import { checkIssuers, checkTraffic } from '@erp-proxy/observe/health';
+import { checkAuditSink, checkIssuers, checkSecretFiles, checkTraffic } from '@erp-proxy/observe/health';
 import { createLogger, describeError, type Logger, logEvents } from '@erp-proxy/observe/log';
 import { createMetrics, type GatherMetrics, type MetricSources } from '@erp-proxy/observe/metrics';
 import { StartError } from '@erp-proxy/observe/start-error';
 import { classifyAction } from '@erp-proxy/odoo';
 import { createIdempotency, createRelay, type Idempotency } from '@erp-proxy/traffic/idempotency';
-import { DataRequests, KeyLimits, MonthCounts, RetryBudget } from '@erp-proxy/traffic/limits';
+import { DataRequests, KeyLimits, ParallelCalls, PeriodCounts, RetryBudget } from '@erp-proxy/traffic/limits';
 import { chooseConcurrencyBounds, DatabaseLimiters } from '@erp-proxy/traffic/limits/database';
-import type { Settings } from '../config/schema.ts';
+import { explainContradictions } from '../config/explain-settings.ts';
+import type { SettingName, Settings } from '../config/schema.ts';
+import { type SecretFile, type SecretFiles, watchSecretFiles } from '../config/secret-files.ts';
+import { openAuditSink } from './open-audit-sink.ts';
+import { describeOwnIssuer, openAuthorization, openSigningKeys } from './open-authorization.ts';
+import { openSignals } from './open-signals.ts';
+import { parseProviders } from './parse-providers.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
-import { openServices, type Services, type ServicesOptions } from './services.ts';
+import { openEgress, openServices, type Services, type ServicesOptions } from './services.ts';
+import { describeTakeover, listTakers, openSessionSeals } from './take-over.ts';
 
 export interface AppOptions {
   settings: Settings;
@@ -70,10 +80,16 @@ export interface AppOptions {
   gatherMetrics?: GatherMetrics | undefined;
   /** Intervals and time limits of the work for subscriptions; tests set shorter ones. */
   subscriptionTimes?: Partial<WorkerTimes>;
+  /** Times of the work on jobs; tests set shorter ones. */
+  jobTimes?: Partial<JobTimes>;
   /** Folder of the built console; tests pass their own. */
   consoleFolder?: string;
   /** Starts the sandbox for a person without an Odoo server. Left out if there is no sandbox. */
   startSandbox?: ServicesOptions['startSandbox'];
+  /** Files that settings have come from, and which are read again. */
+  secretFiles?: readonly SecretFile[];
+  /** Called after the value of a file was taken over. */
+  onSecretTaken?: (name: SettingName, settings: Settings) => void;
 }
 
 export interface App
@@ -83,9 +99,11 @@ export interface App
     | 'keys'
     | 'instances'
     | 'connections'
+    | 'consents'
     | 'audit'
     | 'egress'
     | 'keyRotation'
+    | 'personKeyRotation'
     | 'expiryNotices'
     | 'subscriptions'
     | 'adminFor'
@@ -93,6 +111,8 @@ export interface App
   server: ReturnType<typeof createServer>;
   databaseLimiters: DatabaseLimiters;
   subscriptionWorker: SubscriptionWorker;
+  jobWorker: JobWorker;
+  secretFiles: SecretFiles;
   logger: Logger;
   /** Starts to listen; resolves to the base address. */
   listen(): Promise<string>;
@@ -100,6 +120,7 @@ export interface App
   stop(): Promise<void>;
 }
 
+const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Time for deliveries that are being sent at shutdown. A delivery that has not ended by then is sent again later. */
@@ -114,49 +135,76 @@ export async function createApp({
   version,
   clock = Date.now,
   nowMs = () => performance.now(),
-  logger = createLogger(settings.log.level),
+  logger: ownLogger = createLogger(settings.log.level),
   gatherMetrics,
   subscriptionTimes,
+  jobTimes,
   consoleFolder = CONSOLE_FOLDER,
   startSandbox = null,
+  secretFiles: files = [],
+  onSecretTaken = () => {},
 }: AppOptions): Promise<App> {
-  const { issuers, errors } = parseIssuers(settings.auth);
-  const { provider, errors: operatorErrors } = parseOperators(settings.operators, settings.auth.issuers);
-  errors.push(...operatorErrors);
+  const { issuers, provider, signIn, errors, warnings } = parseProviders(settings);
   if (errors.length > 0) throw new StartError(errors.join('\n'));
+  const faults = explainContradictions(settings);
+  if (faults.length > 0) throw new StartError(faults.join('\n'));
+  const ownEgress = openEgress(settings);
+  const signals = await openSignals(settings.otel, {
+    egress: ownEgress,
+    version,
+    clock,
+    nowMs,
+    logger: ownLogger,
+  });
+  const logger = signals.copyLines(ownLogger, settings.log.level);
+  for (const warning of warnings) logger.warn('settings', { warning });
   const times = { ...WORKER_TIMES, ...subscriptionTimes };
+  /** The settings in use: those of the start, with the secrets that were taken over since. */
+  let current = settings;
   const services = await openServices({
+    egress: ownEgress,
     settings,
     version,
     clock,
     logger,
+    operatorProvider: provider,
     listUpstreams: () => showUpstreams(databaseLimiters.states(), (database) => servers.describe(database)),
     checkMore: () => ({
       traffic: checkTraffic(admission, connectionLimit),
       ...(replicas && { redis: replicas.check() }),
       ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
+      ...(auditSink && { audit_sink: checkAuditSink(auditSink) }),
+      ...(files.length > 0 && { secret_files: checkSecretFiles(secretFiles.problems) }),
     }),
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
     startSandbox,
     sendTimeoutMs: times.sendMs,
   });
-  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
-    services;
-  const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
-  const tracing = await startTracing(settings.otel, services, { version, clock, nowMs, logger });
-  const months = new MonthCounts({
+  const { store, keys, instances, audit, egress, keyRotation, personKeyRotation, approvals } = services;
+  const { expiryNotices, statistics } = services;
+  const signingKeys = signIn && openSigningKeys(services, { clock, logger });
+  const own = signIn && signingKeys && describeOwnIssuer(signIn, signingKeys, services);
+  const tokens = await openTokens(issuers, own, services, { clock, nowMs, logger });
+  const periods = new PeriodCounts({
     clock,
     store: store.callCounts,
-    onError: (error) => logger.error('calls per month', { err: describeError(error) }),
+    onError: (error) => logger.error('counts of calls', { err: describeError(error) }),
   });
-  const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
+  const replicas = await openReplicas({ settings, keys, logger, clock, periods, nowMs });
   const personRules = issuers.find(({ name }) => name === provider?.name)?.rules ?? [];
+  const sessionSeals = provider && openSessionSeals(provider.clientSecret, services.keys);
   const operators = await openOperators(provider, personRules, settings, services, replicas, {
+    readClientSecret: () => current.operators.clientSecret ?? '',
+    vault: sessionSeals,
     clock,
     nowMs,
     logger,
   });
+  const authorization =
+    signIn &&
+    signingKeys &&
+    (await openAuthorization(signIn, signingKeys, operators, services, { clock, nowMs, logger }));
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -177,12 +225,15 @@ export async function createApp({
     process: settings.data.requestsMax,
     client: settings.data.clientRequestsMax,
   });
+  const parallelCalls = new ParallelCalls(settings.fleet.concurrency);
   const metrics = createMetrics({
     classifyMethod: classifyAction,
     nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
     sources: listMetricSources(services, replicas, {
       databases,
       dataRequests: () => dataRequests.running,
+      fleetCalls: () => parallelCalls.running,
+      jobs: () => jobWorker.running,
       issuers: () => tokens?.states() ?? [],
       subscriptions: () => subscriptionWorker.states().backlogs,
       subscriptionWork: () => {
@@ -194,6 +245,7 @@ export async function createApp({
     }),
     gather: gatherMetrics,
   });
+  signals.sendMetrics(metrics.takeSnapshot);
   const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit), statistics.events]);
   const loadShedder = new LoadShedder({
     nowMs,
@@ -207,15 +259,19 @@ export async function createApp({
     instances,
     secret: keys.deriveSecret('cursors of changes'),
     overlapSeconds: settings.changes.overlapSeconds,
+    deletedIdsMax: settings.changes.deletedIdsMax,
     timeoutMs: settings.upstream.timeoutMs,
     nowMs,
   });
+  const clients = tokens?.joinTo(keys) ?? keys;
+  const jobs = openJobs(settings, services, { clock, logger });
   const run = createRunRequest({
     admission,
-    clients: tokens?.joinTo(keys) ?? keys,
+    clients,
+    deferrals: jobs,
     slowdown: createSlowdown({ clock: nowMs }),
-    tracing,
-    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
+    tracing: signals.tracing,
+    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, periods),
     dataRequests,
     idempotency,
     approvals,
@@ -247,22 +303,34 @@ export async function createApp({
       answerBytesPerSecondMin: settings.http.answerBytesPerSecondMin,
     },
   });
+  const instanceList = createInstanceList(instances, nowMs);
+  const onFault = (requestId: string, error: unknown) => events.faultSeen(requestId, error);
+  const exporter = createExporter({
+    nowMs,
+    random: Math.random,
+    bytesPerSecondMin: settings.http.answerBytesPerSecondMin,
+    events,
+  });
   const server = createServer({
     run,
+    jobs,
     admission,
     events,
     version,
     http: settings.http,
     issuers,
+    authorization,
     loadShedder,
     metrics,
     checkReadiness: services.check,
     admin: {
-      token: settings.admin.token,
+      readToken: () => current.admin.token,
       operators,
       async authenticateToken(text) {
         const found = (await tokens?.authenticate(text)) ?? null;
-        return found === null || 'refused' in found ? null : found.key.person;
+        // An application does not manage what its person has connected and allowed.
+        if (found === null || 'refused' in found || found.scopes !== undefined) return null;
+        return found.key.person;
       },
       adminFor: services.adminFor,
       keys,
@@ -274,24 +342,26 @@ export async function createApp({
       claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
       recordLogin: (login) => audit.recordLogin(login),
     },
-    connectionsOf: services.connectionsOf,
+    ownOf: services.ownOf,
     console: { ...settings.console, folder: consoleFolder },
     multiCallServices: {
-      exporter: createExporter({
-        nowMs,
-        random: Math.random,
+      exporter,
+      fleet: createFleet({
+        instances: instanceList,
+        parallelCalls,
         bytesPerSecondMin: settings.http.answerBytesPerSecondMin,
-        events,
+        onFault,
       }),
       mcp: createMcp({
-        instances,
+        instances: instanceList,
         changes,
+        documents: { read: readDocument },
         secret: keys.deriveSecret('mcp confirmations'),
         relay: createRelay(replicas?.idempotency ?? store.idempotency),
         version,
         clock,
         nowMs,
-        onFault: (requestId, error) => events.faultSeen(requestId, error),
+        onFault,
       }),
       changes,
     },
@@ -320,6 +390,63 @@ export async function createApp({
     events,
     onError: (error) => logger.error('subscriptions', { err: describeError(error) }),
   });
+  const auditSink = await openAuditSink(settings, services, { version, logger });
+  const jobWorker = createJobWorker({
+    jobs,
+    store: store.jobs,
+    vault: services.jobVault,
+    run,
+    keys,
+    clients,
+    routes: {
+      execute: {
+        via: 'job',
+        values: 'preferred',
+        isSingleCall: true,
+        takesApprovals: true,
+        limits: 'concurrency',
+        timeoutMs: settings.jobs.secondsMax * SECOND_MS,
+        serve: (runner) => runner.run(runner.bytes, runner.exchange.writer),
+      },
+      export: {
+        via: 'export',
+        data: 'export',
+        values: 'preferred',
+        limits: 'concurrency',
+        serve: (runner) => exporter.serve(runner),
+      },
+    },
+    runMs: settings.jobs.secondsMax * SECOND_MS,
+    resultBytesMax: settings.jobs.bytesMax,
+    totalBytesMax: settings.jobs.totalBytesMax,
+    keepMs: settings.jobs.keepHours * HOUR_MS,
+    concurrency: settings.jobs.concurrency,
+    clientConcurrency: settings.jobs.clientConcurrency,
+    times: { ...JOB_TIMES, ...jobTimes },
+    clock,
+    nowMs,
+    random: Math.random,
+    events,
+    onError: (error) => logger.error('jobs', { err: describeError(error) }),
+  });
+  const secretFiles = watchSecretFiles({
+    files,
+    settings,
+    takers: listTakers({
+      services,
+      replicas,
+      sessionSeals,
+      collectors: [signals, ...(auditSink ? [auditSink] : [])],
+    }),
+    onTaken(name, next) {
+      current = next;
+      logger.info('secret taken over', { setting: name });
+      audit.queueAdminAction(describeTakeover(name));
+      onSecretTaken(name, next);
+    },
+    onProblem: (name, problem) => logger.warn('secret not taken over', { setting: name, problem }),
+    onError: (error) => logger.error('secret files', { err: describeError(error) }),
+  });
 
   return {
     server,
@@ -327,29 +454,40 @@ export async function createApp({
     keys,
     instances,
     connections: services.connections,
+    consents: services.consents,
     audit,
     egress,
     keyRotation,
+    personKeyRotation,
     adminFor: services.adminFor,
     expiryNotices,
     subscriptions: services.subscriptions,
     subscriptionWorker,
+    jobWorker,
     databaseLimiters,
+    secretFiles,
     logger,
     async listen() {
       const url = await listen(server, settings.http, connectionLimit);
       keyRotation.start();
+      personKeyRotation.start();
       void tokens?.readKeys();
       expiryNotices.start();
       statistics.start();
       subscriptionWorker.start();
+      jobWorker.start();
+      secretFiles.start();
+      auditSink?.start();
       return url;
     },
     async stop() {
       const graceEndsMs = nowMs() + settings.http.shutdownGraceMs;
+      await secretFiles.close();
+      await auditSink?.close();
       await Promise.all([
         admission.stop(settings.http.shutdownGraceMs),
         subscriptionWorker.close(Math.min(settings.http.shutdownGraceMs, SENDING_GRACE_MS)),
+        jobWorker.close(settings.http.shutdownGraceMs + LAST_BYTES_MS),
       ]);
       // Not waited for without limit: clients that do not read their answer, or never finish their request, would keep
       // the server open.
@@ -361,8 +499,8 @@ export async function createApp({
       await replicas?.close();
       tokens?.close();
       operators?.close();
-      await months.close();
-      await tracing?.close(Math.max(graceEndsMs - nowMs(), LAST_BYTES_MS));
+      await periods.close();
+      await signals.close(Math.max(graceEndsMs - nowMs(), LAST_BYTES_MS));
       await services.close();
     },
   };
@@ -373,7 +511,15 @@ function listMetricSources(
   replicas: Replicas | null,
   others: Pick<
     MetricSources,
-    'databases' | 'dataRequests' | 'issuers' | 'subscriptions' | 'subscriptionWork' | 'now' | 'version'
+    | 'databases'
+    | 'dataRequests'
+    | 'fleetCalls'
+    | 'jobs'
+    | 'issuers'
+    | 'subscriptions'
+    | 'subscriptionWork'
+    | 'now'
+    | 'version'
   >,
 ): MetricSources {
   return {
@@ -388,17 +534,18 @@ function listMetricSources(
   };
 }
 
-/** Null if no issuers are configured; the library for tokens is not loaded then. */
+/** Null if no tokens are accepted; the library for tokens is not loaded then. */
 async function openTokens(
   issuers: readonly Issuer[],
+  own: OwnIssuer | null,
   { egress, store }: Services,
   { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<Tokens | null> {
-  if (issuers.length === 0) return null;
+  if (issuers.length === 0 && own === null) return null;
   const { createTokens } = await import('@erp-proxy/control/tokens');
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
-  return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
+  return createTokens({ issuers, own, egress, store, clock, nowMs, onFailure });
 }
 
 /** Address of the page on which a person connects; null if the proxy does not know its own address. */
@@ -417,59 +564,47 @@ function claimOnce(
   return leases.acquire(name, randomUUID(), ttlMs);
 }
 
-/**
- * Needs the secret of the client, which is not in the store, so that a copy of the store opens no session and makes
- * none. A client secret that can be guessed does not suffice either.
- */
-function openSessionSeals({ clientSecret }: OperatorProvider, keys: Services['keys']): Vault {
-  const salt = keys.deriveSecret('sessions of operators');
-  const key = hkdfSync('sha256', clientSecret, salt, 'erp-proxy sessions of operators v1', 32);
-  return createVault({ masterKey: Buffer.from(key).toString('base64'), otherMasterKeys: [] })!;
-}
-
 /** Null if no provider is configured; the library for OpenID Connect is not loaded then. */
 async function openOperators(
   provider: OperatorProvider | null,
   personRules: readonly ClaimRule[],
   settings: Settings,
-  { egress, keys, store }: Services,
+  { egress, store, consents, describeOwnAction }: Services,
   replicas: Replicas | null,
-  { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
+  {
+    readClientSecret,
+    vault,
+    clock,
+    nowMs,
+    logger,
+  }: {
+    readClientSecret: () => string;
+    vault: Vault | null;
+    clock: () => number;
+    nowMs: () => number;
+    logger: Logger;
+  },
 ): Promise<Operators | null> {
   const { publicUrl } = settings.http;
-  if (provider === null || publicUrl === null) return null;
+  if (provider === null || publicUrl === null || vault === null) return null;
   const { createProvider } = await import('@erp-proxy/admin/operators/provider');
   return createOperators({
     settings: provider,
     personRules,
-    provider: createProvider({ settings: provider, egress, clock, nowMs }),
+    provider: createProvider({ settings: provider, readClientSecret, egress, clock, nowMs }),
     redirectUri: `${publicUrl.replace(/\/$/, '')}/admin/v1/session/callback`,
-    vault: openSessionSeals(provider, keys),
+    vault,
     store,
     idempotency: replicas?.idempotency ?? store.idempotency,
     claimOnce: (name, ttlMs) => claimOnce(store, name, ttlMs),
     clock,
     nowMs,
     onError: (error) => logger.warn('operators', { err: describeError(error) }),
+    endConsents: (whose) =>
+      consents.removeOf(whose, (consent) =>
+        describeWithdrawal(consent, describeOwnAction, 'the provider has signed the person out'),
+      ),
     onRefused: (refused) => logger.warn('operator not signed in', refused),
-  });
-}
-
-/** Null if traces are off; the SDK is not loaded then. */
-async function startTracing(
-  { enabled, endpoint, ...settings }: Settings['otel'],
-  { egress }: Services,
-  { logger, ...others }: { version: string; clock: () => number; nowMs: () => number; logger: Logger },
-): Promise<OpenTracing | null> {
-  if (!enabled || endpoint === null) return null;
-  const { openTracing } = await import('@erp-proxy/gateway/traces');
-  return openTracing({
-    ...others,
-    egress,
-    settings: { ...settings, endpoint },
-    process: `${hostname()} ${process.pid}`,
-    onFailure: (reason) => logger.warn('traces not exported', { reason }),
-    onRecovery: (lost) => logger.info('traces exported again', { lost }),
   });
 }
 
@@ -487,5 +622,29 @@ function openIdempotency(
     clientBounds: { keysMax: settings.clientKeysMax, answerBytesMax: settings.clientBytesMax },
     nowMs,
     onError: (error) => logger.error('idempotency', { err: describeError(error) }),
+  });
+}
+
+function openJobs(
+  all: Settings,
+  { store, keys, jobVault }: Services,
+  { clock, logger }: { clock: () => number; logger: Logger },
+): Jobs {
+  const { jobs: settings } = all;
+  const { publicUrl, answerBytesPerSecondMin } = all.http;
+  return createJobs({
+    store: store.jobs,
+    vault: jobVault,
+    secret: keys.deriveSecret('names of jobs'),
+    clock,
+    keepMs: settings.keepHours * HOUR_MS,
+    bounds: {
+      clientMax: settings.clientMax,
+      waitingMax: settings.waitingMax,
+      bytesMax: settings.totalBytesMax,
+    },
+    basePath: publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, ''),
+    bytesPerSecondMin: answerBytesPerSecondMin,
+    onError: (error) => logger.error('jobs', { err: describeError(error) }),
   });
 }

@@ -3,7 +3,7 @@
 import { checkRedis } from '@erp-proxy/observe/health';
 import type { Logger } from '@erp-proxy/observe/log';
 import { createAnswerSeal } from '@erp-proxy/traffic/idempotency';
-import type { MonthCounts } from '@erp-proxy/traffic/limits';
+import type { PeriodCounts } from '@erp-proxy/traffic/limits';
 import type { RedisClient } from '@erp-proxy/traffic/redis';
 import { findLosses } from '@erp-proxy/traffic/redis/losses';
 import type { Settings } from '../config/schema.ts';
@@ -15,7 +15,7 @@ export interface ReplicasOptions {
   logger: Logger;
   /** Milliseconds since 1970. */
   clock: () => number;
-  months: MonthCounts;
+  periods: PeriodCounts;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
@@ -23,7 +23,7 @@ export interface ReplicasOptions {
 export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 
 /** Resolves even if Redis does not answer. Null without `redis.url`. */
-export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
+export async function openReplicas({ settings, keys, logger, clock, periods, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
   const { RedisClient, SharedKeyLimits, createRedisIdempotency, RedisAnswers } = await import(
@@ -69,13 +69,18 @@ export async function openReplicas({ settings, keys, logger, clock, months, nowM
   await answers?.start();
 
   return {
-    limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
+    limits: new SharedKeyLimits({ redis: client, nowMs, clock, periods }),
     /** Null if the store keeps the idempotency keys. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
     /** Null if answers are cached in memory, or not at all. */
     answers,
     /** Number of processes seen lately, including this one. */
     count: () => client.replicas,
+    /** Takes over user and password of another `redis.url`. Rejects if the server refuses them. */
+    async takeLogin(next: string): Promise<void> {
+      await client.takeLogin(next);
+      await answersClient?.takeLogin(next);
+    },
     isUp: () => client.trouble === null,
     check: () => checkRedis(client, keepsIdempotencyKeys),
     async close(): Promise<void> {

@@ -12,31 +12,45 @@ import {
   createConnectionResealDescriber,
   createFourEyes,
   createKeyRotationDescriber,
+  createOdooSignIn,
+  createOwnApplications,
   createOwnConnections,
+  createPersonKeyDescriber,
   createResealDescriber,
   createSecretResealDescriber,
   createTokenUses,
+  type DescribeAction,
   Examinations,
+  type OwnApplicationOperations,
   type OwnConnectionDeps,
   type OwnConnectionOperations,
 } from '@erp-proxy/admin';
-import { createTokenLimits } from '@erp-proxy/admin/operators';
+import { createTokenLimits, findRuleForKnown, type OperatorProvider } from '@erp-proxy/admin/operators';
 import { SerialQueue } from '@erp-proxy/async/tasks';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { type Approvals, createApprovals } from '@erp-proxy/control/approvals';
 import { type Audit, createAudit, PROXY_ACTOR } from '@erp-proxy/control/audit';
 import { type Connections, createConnections } from '@erp-proxy/control/connections';
+import { type Consents, createConsents } from '@erp-proxy/control/consents';
 import {
   createInstances,
   createVault,
   type InstanceRecord,
   type Instances,
+  type MasterKeys,
   openDraft,
+  type RenewableVault,
   trustOf,
   type Vault,
   VaultError,
 } from '@erp-proxy/control/instances';
-import { createAskOdoo, createKeyRotation, type KeyRotation } from '@erp-proxy/control/key-rotation';
+import {
+  createAskOdoo,
+  createKeyRotation,
+  createPersonKeyRotation,
+  type KeyRotation,
+  type PersonKeyRotation,
+} from '@erp-proxy/control/key-rotation';
 import {
   createExpiryNotices,
   createKeys,
@@ -48,7 +62,7 @@ import {
 import { createOperatorTokens, type OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
 import { createStatistics, type Statistics } from '@erp-proxy/control/statistics';
 import { createDeniedSubjects } from '@erp-proxy/control/tokens';
-import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
+import { nameOdooProvider, parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import {
   createSender,
   createSubscriptions,
@@ -84,6 +98,10 @@ export interface ServicesOptions {
   clock: () => number;
   /** Logs failures of background work. */
   logger: Logger;
+  /** Left out: one is created. */
+  egress?: EgressDispatcher;
+  /** By whom operators sign in; null: nobody does. */
+  operatorProvider: OperatorProvider | null;
   /** The upstream databases that this process knows. */
   listUpstreams: () => UpstreamView[];
   /** Checks of `/readyz` that only a running proxy has. */
@@ -103,9 +121,11 @@ export interface Services {
   keys: Keys;
   instances: Instances;
   connections: Connections;
+  consents: Consents;
   audit: Audit;
   egress: EgressDispatcher;
   keyRotation: KeyRotation;
+  personKeyRotation: PersonKeyRotation;
   approvals: Approvals;
   operatorTokens: OperatorTokens;
   expiryNotices: ExpiryNotices;
@@ -117,8 +137,24 @@ export interface Services {
   check(): Promise<Record<string, HealthCheck>>;
   /** Returns the admin service for an actor, under whose name the audit records its changes. */
   adminFor(actor: Actor): Admin;
-  /** Returns the operations of a person on the connections that are their own. */
-  connectionsOf(person: AuditedActor): OwnConnectionOperations;
+  /** For the audit of what the proxy does by itself. */
+  describeOwnAction: DescribeAction;
+  /** Seals the keys of jobs. */
+  jobVault: Vault;
+  /** Seals what the authorization server keeps. */
+  signInVault: Vault;
+  /**
+   * Uses other master keys from now on, and seals again in the background what others have sealed. Rejects with a
+   * {@link VaultError}, and changes nothing, if another replica or this one could then not open something.
+   */
+  takeMasterKeys(next: MasterKeys, current: MasterKeys): Promise<void>;
+  /** Signs a person in by the Odoo of an instance. */
+  signInByOdoo: ReturnType<typeof createOdooSignIn>;
+  /** Returns the operations of a person on what is their own. */
+  ownOf(person: AuditedActor): {
+    connections: OwnConnectionOperations;
+    applications: OwnApplicationOperations;
+  };
   /** Writes the waiting audit records, and closes everything. */
   close(): Promise<void>;
 }
@@ -127,11 +163,21 @@ const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const { settings, version, clock, logger, listUpstreams, isServing, onKeyNotice = () => {} } = options;
-  const { checkMore = () => ({}) } = options;
+  const { checkMore = () => ({}), operatorProvider } = options;
   const faults = explainContradictions(settings);
   if (faults.length > 0) throw new StartError(faults.join('\n'));
-  const egress = openEgress(settings);
+  const egress = options.egress ?? openEgress(settings);
   const vault = createVault(settings.vault);
+  /** Pass new master keys on. */
+  const renewals: RenewableVault['renew'][] = vault === null ? [] : [vault.renew];
+  const openSeals = (purpose: string): Vault => {
+    const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
+    const seals = createSeals(settings.vault, ownKey, purpose);
+    renewals.push(({ masterKey, otherMasterKeys }) =>
+      seals.renew({ masterKey, otherMasterKeys: [...otherMasterKeys, ownKey] }),
+    );
+    return seals;
+  };
   const store = await openStore(settings.store.url);
   const upgrade = findUpgrade(store);
   // Shown for commands, too: a command of a newer version may have upgraded the store of a running proxy.
@@ -157,6 +203,13 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     throw error instanceof VaultError ? new StartError(error.message) : error;
   });
   const connections = createConnections({ store, vault, clock, onError: logErrorOf('connections') });
+  const signInVault = openSeals('sign-ins of applications');
+  const consents = createConsents({
+    store,
+    vault: signInVault,
+    clock,
+    onError: logErrorOf('consents'),
+  });
   const { retentionDays } = settings.audit;
   const audit = createAudit({
     store: store.audit,
@@ -172,27 +225,41 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     address: null,
     requestId: null,
   });
-  const keyRotation = createKeyRotation({
+  const rotationParts = {
     instances,
-    describeAction: createKeyRotationDescriber(describeOwnAction),
     leases: store.leases,
     owner: `${hostname()} ${process.pid}`,
     ask: createAskOdoo({ egress, timeoutMs: settings.upstream.timeoutMs }),
     clock,
-    onEvent: (event) => logKeyRotation(event, logger),
+    onEvent: (event: Parameters<typeof logKeyRotation>[0]) => logKeyRotation(event, logger),
     onError: logErrorOf('key rotation'),
+  };
+  const keyRotation = createKeyRotation({
+    ...rotationParts,
+    describeAction: createKeyRotationDescriber(describeOwnAction),
     storesFailures: isServing,
+  });
+  const personKeyRotation = createPersonKeyRotation({
+    ...rotationParts,
+    connections,
+    describeAction: createPersonKeyDescriber(describeOwnAction),
   });
   const approvals = openApprovals(settings, {
     store,
     keys,
+    vault: openSeals('values of approvals'),
     clock,
     isServing,
     onError: logErrorOf('approvals'),
   });
   const operatorTokens = createOperatorTokens({
     store: store.operatorTokens,
-    findLimit: createTokenLimits({ store, clock, confirmedForMs: settings.operators.tokenDays * DAY_MS }),
+    findLimit: createTokenLimits({
+      store,
+      provider: operatorProvider,
+      clock,
+      confirmedForMs: settings.operators.tokenDays * DAY_MS,
+    }),
     secret: keys.deriveSecret('operator tokens'),
     clock,
     onError: logErrorOf('operator tokens'),
@@ -206,7 +273,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   });
   const subscriptions = createSubscriptions({
     store: store.subscriptions,
-    vault: openSeals(settings, keys, 'secrets of webhooks'),
+    vault: openSeals('secrets of webhooks'),
     clock,
     send: sendDelivery,
     onError: logErrorOf('subscriptions'),
@@ -227,11 +294,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     countQueued: () => listUpstreams().reduce((sum, { waiting }) => sum + waiting, 0),
     onError: logErrorOf('statistics'),
   });
-  if (isServing) {
+  const resealAll = () => {
     void instances.reseal(createResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
     void connections.reseal(createConnectionResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
     void subscriptions.reseal(createSecretResealDescriber(describeOwnAction)).catch(logErrorOf('vault'));
-  }
+  };
+  if (isServing) resealAll();
   const startedAt = clock();
   const check = async () => ({
     store: await checkStore(store),
@@ -244,10 +312,13 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     keys,
     instances,
     connections,
+    consents,
     approvals,
     subscriptions,
     deniedSubjects: store.deniedSubjects,
     operatorTokens,
+    persons: store.operators,
+    findGrant: (granted) => (operatorProvider === null ? null : findRuleForKnown(operatorProvider, granted)),
     issuers: listSubjectIssuers(settings),
     audit,
     statistics,
@@ -309,9 +380,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     keys,
     instances,
     connections,
+    consents,
     audit,
     egress,
     keyRotation,
+    personKeyRotation,
     approvals,
     operatorTokens,
     expiryNotices,
@@ -320,11 +393,27 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     sendDelivery,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
-    connectionsOf: (actor) => createOwnConnections(ownDeps, actor),
+    describeOwnAction,
+    jobVault: openSeals('jobs'),
+    signInVault,
+    async takeMasterKeys(next, current) {
+      checkMasterKeyChange(next, current);
+      const { masterKey, otherMasterKeys } = next;
+      if (masterKey === null) return;
+      await instances.checkVault(createVault(next)!);
+      for (const renew of renewals) renew({ masterKey, otherMasterKeys });
+      resealAll();
+    },
+    signInByOdoo: createOdooSignIn(ownDeps),
+    ownOf: (actor) => ({
+      connections: createOwnConnections(ownDeps, actor),
+      applications: createOwnApplications({ consents, audit }, actor),
+    }),
     async close() {
       await statistics.close();
       await expiryNotices.close();
       await keyRotation.close();
+      await personKeyRotation.close();
       await approvals.close();
       await audit.close();
       await egress.close();
@@ -332,6 +421,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       await keys.close();
       instances.close();
       connections.close();
+      consents.close();
       denied.close();
       await store.close();
     },
@@ -366,9 +456,10 @@ async function listUpstreamsOf(
 }
 
 /** Names of the providers whose subjects can be denied. */
-function listSubjectIssuers({ auth, operators }: Settings): string[] {
+function listSubjectIssuers({ auth, operators, signIn }: Settings): string[] {
   const names = parseIssuers(auth).issuers.map(({ name }) => name);
-  return [...new Set(operators.issuer === null ? names : [...names, operators.name])];
+  const byOdoo = signIn.odoo.map(nameOdooProvider);
+  return [...new Set([...names, ...(operators.issuer === null ? [] : [operators.name]), ...byOdoo])];
 }
 
 /** The state of an active key, for a draft of a policy, which no key has. */
@@ -377,9 +468,26 @@ const NO_KEY = { revokedAt: null, expiresAt: null };
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Seals under the master key if there is one, otherwise under the secret of the keys. */
-function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
-  const ownKey = Buffer.from(keys.deriveSecret(purpose)).toString('base64');
+/**
+ * Throws a {@link VaultError} for changes that docs/instances.md does not have. All replicas get new files, but not at
+ * the same moment: what one seals, the others must be able to open.
+ */
+function checkMasterKeyChange(next: MasterKeys, current: MasterKeys): void {
+  if (next.masterKey === current.masterKey || current.masterKey === null || next.masterKey === null) return;
+  if (!current.otherMasterKeys.includes(next.masterKey)) {
+    throw new VaultError(
+      'the new master key must first be in vault.otherMasterKeys of every replica: what it seals could otherwise not be opened everywhere.',
+    );
+  }
+  if (!next.otherMasterKeys.includes(current.masterKey)) {
+    throw new VaultError(
+      'the former master key must be in vault.otherMasterKeys until nothing is sealed under it.',
+    );
+  }
+}
+
+/** Seals under the master key if there is one, otherwise under a key that is derived from the secret of the keys. */
+function createSeals(vault: MasterKeys, ownKey: string, purpose: string): RenewableVault {
   const seals = createVault({
     masterKey: vault.masterKey ?? ownKey,
     otherMasterKeys: [...vault.otherMasterKeys, ownKey],
@@ -389,23 +497,21 @@ function openSeals({ vault }: Settings, keys: Keys, purpose: string): Vault {
 }
 
 function openApprovals(
-  all: Settings,
+  { approvals: settings }: Settings,
   {
     store,
     keys,
     ...others
   }: Pick<Services, 'store' | 'keys'> & {
+    vault: Vault;
     clock: () => number;
     isServing: boolean;
     onError: (error: unknown) => void;
   },
 ): Approvals {
-  const { approvals: settings } = all;
-  const seals = openSeals(all, keys, 'values of approvals');
   return createApprovals({
     store: store.approvals,
     secret: keys.deriveSecret('approvals'),
-    vault: seals,
     settings: {
       decideMs: settings.decideHours * HOUR_MS,
       useMs: settings.useMinutes * MINUTE_MS,

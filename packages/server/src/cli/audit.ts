@@ -1,10 +1,22 @@
-/** `audit …`: lists, exports and verifies the audit. */
+/** `audit …`: lists, exports and verifies the audit, and compares it with a sink. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type AuditQuery, type AuditView, CALL_SOURCES } from '@erp-proxy/contract';
-import { AUDIT_FORMATS, formatAudit } from '@erp-proxy/control/audit';
-import { type Command, type CommandInput, type CommandOption, printResult, readNumber } from './command.ts';
+import { AUDIT_FORMATS, type AuditComparison, formatAudit } from '@erp-proxy/control/audit';
+import { nameAuditSink } from '../app/open-audit-sink.ts';
+import { explainReadError } from '../config/read-error.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandOption,
+  printResult,
+  readNumber,
+} from './command.ts';
 import { type Column, printEach, printList } from './print-list.ts';
 import { readMoment } from './read-time.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, listAll, openLocalAdmin, pickGiven, useAdmin } from './use-admin.ts';
 
 const FILTER_OPTIONS = {
   since: {
@@ -109,7 +121,72 @@ export const auditCommands: readonly Command[] = [
         return intact ? 0 : 1;
       }),
   },
+  {
+    name: 'audit compare',
+    arguments: ['<file>'],
+    summary:
+      'Compare the file of a sink, or the logs that a collector wrote as JSON, with the audit in the store. Exits with 1 if they differ. - is standard input.',
+    options: { json: ADMIN_OPTIONS.json },
+    async run(input) {
+      const [path = ''] = input.arguments;
+      const { audit, close } = await openLocalAdmin(input, 'refuse');
+      try {
+        const source =
+          path === '-' ? process.stdin : (await openInput(resolve(input.cwd, path), path)).createReadStream();
+        const sink = path === '-' ? null : nameAuditSink(input.settings);
+        const found = await audit.compare(readLines(source), sink);
+        printResult(input, showComparison(found), describeComparison(found));
+        return found.matches ? 0 : 1;
+      } finally {
+        await close();
+      }
+    },
+  },
 ];
+
+/** Begins to read with the first line that is asked for: readline drops lines that nobody waits for. */
+async function* readLines(source: NodeJS.ReadableStream): AsyncGenerator<string> {
+  // `crlfDelay`: a text of a record has no line breaks.
+  yield* createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
+}
+
+async function openInput(path: string, name: string): Promise<FileHandle> {
+  return open(path).catch((error: unknown) => {
+    throw new CommandError(`${name}: ${explainReadError(error)}`, 1);
+  });
+}
+
+function showComparison({
+  matches,
+  records,
+  repeated,
+  firstSeq,
+  lastSeq,
+  storeLastSeq,
+  fault,
+}: AuditComparison) {
+  return {
+    matches,
+    records,
+    repeated,
+    first_seq: firstSeq,
+    last_seq: lastSeq,
+    store_last_seq: storeLastSeq,
+    fault,
+  };
+}
+
+function describeComparison(found: AuditComparison): string {
+  const { matches, records, repeated, firstSeq, lastSeq, storeLastSeq, fault } = found;
+  if (!matches) {
+    const line = fault?.line === null ? '' : `line ${fault?.line}`;
+    const seq = fault?.seq === null ? '' : `record ${fault?.seq}`;
+    return `They differ, at ${[line, seq].filter((part) => part !== '').join(', ')}: ${fault?.problem}\n`;
+  }
+  if (records === 0) return 'The sink has no records.\n';
+  const again = repeated === 0 ? '' : ` ${repeated} are there more than once.`;
+  return `Records ${firstSeq} to ${lastSeq} of the sink are those of the audit, which ends at ${storeLastSeq}.${again}\n`;
+}
 
 function readFilters(input: CommandInput): AuditQuery {
   const { option, isSet } = input;

@@ -23,7 +23,7 @@ export interface Surroundings {
   /** Reads a file, or standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
   /** Creates a file, or replaces it as a whole or not at all. */
-  writeFile(path: string, text: string): Promise<void>;
+  writeFile(path: string, content: string | Uint8Array): Promise<void>;
   /** Resolves when the operator asks the program to end. */
   untilStopped(): Promise<void>;
 }
@@ -58,6 +58,8 @@ export interface CommandInput extends Surroundings {
   /** Version of this program. */
   version: string;
   env: Environment;
+  /** The base of relative paths. */
+  cwd: string;
 }
 
 export interface Command {

@@ -7,15 +7,19 @@ import type { Command } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { configCommands } from './config.ts';
 import { configExportCommand } from './config-export.ts';
+import { connectionsCommands } from './connections.ts';
 import { consoleCommand } from './console.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
+import { documentCommand } from './document.ts';
 import { exportCommand } from './export.ts';
+import { fleetCommands } from './fleet.ts';
 import { instancesCommands } from './instances.ts';
 import { keysCommands } from './keys.ts';
 import { loginCommands } from './login.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
+import { personsCommands } from './persons.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommands } from './status.ts';
@@ -34,6 +38,8 @@ export const COMMANDS: readonly Command[] = [
   sandboxCommand,
   callCommand,
   exportCommand,
+  documentCommand,
+  ...fleetCommands,
   mcpCommand,
   typesCommand,
   doctorCommand,
@@ -41,8 +47,10 @@ export const COMMANDS: readonly Command[] = [
   ...keysCommands,
   ...approvalsCommands,
   ...subjectsCommands,
+  ...personsCommands,
   ...tokensCommands,
   ...instancesCommands,
+  ...connectionsCommands,
   ...subscriptionsCommands,
   ...vaultCommands,
   ...auditCommands,

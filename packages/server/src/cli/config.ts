@@ -1,8 +1,7 @@
 /** `config …`: prints and checks the settings. Errors are reported before a command runs. */
 
-import { parseOperators } from '@erp-proxy/admin/operators';
-import { parseIssuers } from '@erp-proxy/control/tokens/issuers';
 import { parseEgressPolicy } from '@erp-proxy/egress/policy';
+import { parseProviders } from '../app/parse-providers.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
@@ -23,21 +22,26 @@ export const configCommands: readonly Command[] = [
     options: { json: JSON_OPTION },
     async run(input) {
       const { settings } = input;
+      const providers = parseProviders(settings);
       const errors = [
         ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
         ...explainContradictions(settings),
-        ...parseIssuers(settings.auth).errors,
-        ...parseOperators(settings.operators, settings.auth.issuers).errors,
+        ...providers.errors,
       ];
-      reportErrors(errors, input);
+      if (!input.isSet('json')) for (const warning of providers.warnings) input.complain(`${warning}\n`);
+      reportErrors(errors, input, providers.warnings);
       return errors.length === 0 ? 0 : 2;
     },
     reportErrors,
   },
 ];
 
-function reportErrors(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>) {
-  if (input.isSet('json')) printJson(input, { ok: errors.length === 0, faults: errors });
+function reportErrors(
+  errors: readonly string[],
+  input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>,
+  warnings: readonly string[] = [],
+) {
+  if (input.isSet('json')) printJson(input, { ok: errors.length === 0, faults: errors, warnings });
   else if (errors.length === 0) input.print('The settings are right.\n');
   else input.complain(`${errors.join('\n')}\n`);
 }

@@ -80,6 +80,7 @@ async function migrate(url: string, ...flags: string[]): Promise<string> {
       reloadSettings: () => loaded.settings,
       version: '1.2.3',
       env: {},
+      cwd: '/',
       arguments: [],
       option: () => undefined,
       list: () => [],

@@ -43,6 +43,8 @@ const DELIVERY = has({ id: isText, type: isText, state: isText, attempts: isNumb
 const PING = has({ duration_ms: isNumber });
 const REPLAYED = has({ replayed: isNumber });
 const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
+const PERSON = has({ id: isText, name: isText, state: isText });
+const CONNECTION = has({ instance: isText, person: isText, state: isText, login: isText });
 const TOKEN = has({ id: isText, name: isText, role: isText, state: isText });
 const NEW_TOKEN = has({ id: isText, name: isText, role: isText, token: isText });
 const EXPLANATION = has({ message: isText, sets: ANYTHING });
@@ -90,6 +92,8 @@ const SHAPES = new Map<z.ZodType, Shape>([
   [schemas.deliveryPage, pageOf(DELIVERY)],
   [schemas.deniedSubjectPage, pageOf(DENIED_SUBJECT)],
   [schemas.deniedSubjectView, DENIED_SUBJECT],
+  [schemas.connectionPage, pageOf(CONNECTION)],
+  [schemas.personPage, pageOf(PERSON)],
   [schemas.tokenPage, pageOf(TOKEN)],
   [schemas.newTokenView, NEW_TOKEN],
   [schemas.tokenView, TOKEN],

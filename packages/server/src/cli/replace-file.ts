@@ -17,7 +17,7 @@ const DISK_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
  * Keeps permissions and owner of an existing file, and follows symbolic links. `mode`: permissions of a new file.
  * Rejects as `writeFile` does.
  */
-export async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
+export async function replaceFile(path: string, text: string | Uint8Array, mode = 0o666): Promise<void> {
   const present = await ignoreMissing(stat(path));
   if (present === null) {
     // A rename would replace a symbolic link whose target does not exist yet.
@@ -48,7 +48,7 @@ async function ignoreMissing<Found>(found: Promise<Found>): Promise<Found | null
 async function replaceByRename(
   path: string,
   present: Stats | null,
-  text: string,
+  text: string | Uint8Array,
   mode: number,
 ): Promise<void> {
   removeLeftDrafts(path);

@@ -131,6 +131,7 @@ test('config check --json prints JSON for all errors', async () => {
   expect(JSON.parse(printed)).toEqual({
     ok: false,
     faults: [expect.stringMatching(/^--http\.port: /), expect.stringMatching(/^--log\.level: /)],
+    warnings: [],
   });
   printed = '';
   expect(await run('config', 'check', '--json', '--egress.allow=a/b')).toBe(2);

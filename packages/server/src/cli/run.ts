@@ -75,6 +75,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
       },
       version: options.version,
       env: options.env,
+      cwd: options.cwd,
     });
   } catch (error) {
     const { message, status } = explainError(error);

@@ -4,12 +4,14 @@ import { hostname } from 'node:os';
 import { PROXY_ACTOR } from '@erp-proxy/control/audit';
 import { createLogger, type Logger } from '@erp-proxy/observe/log';
 import type { App, AppOptions } from '../app/app.ts';
+import { listSecretFiles } from '../config/secret-files.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createFirstSecrets, findMissingSecrets } from './first-secrets.ts';
 import { findMemoryShortage, setV8Flags } from './memory-limit.ts';
 import { createSandboxOnDemand } from './sandbox.ts';
 import { chooseBaseUrl, describeLink, makeSignInLink } from './sign-in-link.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
+import { reportTaken } from './workers-settings.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -50,11 +52,17 @@ async function serve(
   stopped: Promise<void>,
   joined: Partial<AppOptions> = {},
 ): Promise<number> {
-  const { settings, version, print, isTerminal } = input;
+  const { settings, version, print, isTerminal, env, cwd } = input;
   setV8Flags();
   const { createApp } = await import('../app/app.ts');
   const sandbox = createSandboxOnDemand(input);
-  const app = await createApp({ settings, version, startSandbox: sandbox?.start ?? null, ...joined });
+  const app = await createApp({
+    settings,
+    version,
+    startSandbox: sandbox?.start ?? null,
+    secretFiles: listSecretFiles(input, env, cwd),
+    ...joined,
+  });
   const url = await app.listen().catch(async (error: unknown) => {
     // Open connections to a store would keep the process running.
     await app.stop();
@@ -90,11 +98,14 @@ async function serve(
 }
 
 /** The options of a worker that differ from those of a single process. */
-async function joinWorkers(logLevel: string): Promise<Pick<AppOptions, 'logger' | 'gatherMetrics'>> {
+async function joinWorkers(
+  logLevel: string,
+): Promise<Pick<AppOptions, 'logger' | 'gatherMetrics' | 'onSecretTaken'>> {
   const { connectPrimary } = await import('./workers-metrics.ts');
   return {
     logger: addMembers(createLogger(logLevel), { worker: cluster.worker?.id }),
     gatherMetrics: (takeOwn) => connectPrimary(process, takeOwn),
+    onSecretTaken: (name, settings) => reportTaken(process, name, settings),
   };
 }
 

@@ -1,16 +1,17 @@
-/** `types`: writes TypeScript types of the models of an Odoo server, for @erp-proxy/client. */
+/** `types`: writes types of the models of an Odoo server, for the clients for TypeScript and Python. */
 import { EXECUTE_PATH, KEY_HEADER, tryParse } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { locateRoute, PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
 import { readText } from './read-text.ts';
-import { type Ask, Refusal, readModels } from './types/read-models.ts';
+import { type Ask, type DescribedModel, Refusal, readModels } from './types/read-models.ts';
+import { renderPythonTypes } from './types/render-python-types.ts';
 import { renderTypes } from './types/render-types.ts';
 
 export const typesCommand: Command = {
   name: 'types',
   arguments: ['[odoo-url]'],
-  summary: 'Write TypeScript types of the models of an Odoo server, read through a running proxy.',
+  summary: 'Write types of the models of an Odoo server, read through a running proxy.',
   options: {
     models: {
       value: 'patterns',
@@ -28,12 +29,19 @@ export const typesCommand: Command = {
       value: 'code',
       description: "Language of the comments, e.g. en_US. Default: the user's language.",
     },
+    language: { value: 'name', description: 'typescript (default) or python.' },
+    values: {
+      value: 'form',
+      description:
+        'With python: the form of values of the client, odoo (default) or normalized. TypeScript has both.',
+    },
     output: { short: 'o', value: 'file', description: 'Write to this file. Default: standard output.' },
     check: { description: 'Write nothing, and fail if the file of --output differs. For CI.' },
     ...PROXY_OPTIONS,
   },
   async run(input) {
     const patterns = readPatterns(input);
+    const render = readLanguage(input);
     const output = input.option('output');
     if (input.isSet('check') && output === undefined) throw new CommandError('--check needs --output.');
     const base = readAddress(input);
@@ -62,7 +70,7 @@ export const typesCommand: Command = {
     };
     try {
       const leaveOut = (model: string, reason: string) => input.complain(`Left out: ${model}: ${reason}\n`);
-      const text = renderTypes(await readModels(ask, patterns, leaveOut));
+      const text = render(await readModels(ask, patterns, leaveOut));
       if (input.isSet('check')) return await compareWith(output as string, text, input);
       if (output === undefined) input.print(text);
       else await input.writeFile(output, text);
@@ -88,6 +96,20 @@ function readPatterns({ option }: CommandInput): string[] {
   if (wrong !== undefined)
     throw new CommandError(`--models: "${wrong}" is not the name or pattern of a model.`);
   return patterns;
+}
+
+/** Returns the function that prints models in the language of the options. */
+function readLanguage({ option }: CommandInput): (models: readonly DescribedModel[]) => string {
+  const language = option('language') ?? 'typescript';
+  const form = option('values');
+  if (language === 'typescript') {
+    if (form !== undefined) throw new CommandError('--values needs --language python.');
+    return renderTypes;
+  }
+  if (language !== 'python') throw new CommandError('--language must be typescript or python.');
+  if (form !== undefined && form !== 'odoo' && form !== 'normalized')
+    throw new CommandError('--values must be odoo or normalized.');
+  return (models) => renderPythonTypes(models, form ?? 'odoo');
 }
 
 async function readInstance({ arguments: [url], option, readInput }: CommandInput): Promise<object> {

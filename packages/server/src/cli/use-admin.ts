@@ -6,7 +6,8 @@ import type { Page, PageQuery } from '@erp-proxy/contract';
 import { nameCommandActor } from '@erp-proxy/control/audit';
 import { createLogger } from '@erp-proxy/observe/log';
 import { lookForStore } from '@erp-proxy/stores';
-import { openServices } from '../app/services.ts';
+import { parseProviders } from '../app/parse-providers.ts';
+import { openServices, type Services } from '../app/services.ts';
 import {
   type Command,
   CommandError,
@@ -97,6 +98,7 @@ export async function openLocalAdmin(
   withoutStore: WithoutStore,
 ): Promise<{
   admin: Admin;
+  audit: Services['audit'];
   close(): Promise<void>;
 }> {
   if (settings.store.url === 'memory:') {
@@ -115,6 +117,7 @@ export async function openLocalAdmin(
     version,
     clock: Date.now,
     logger: createLogger('warn', { add: (print) => complain(print()) }),
+    operatorProvider: parseProviders(settings).provider,
     listUpstreams: () => [],
     isServing: false,
   });
@@ -125,7 +128,7 @@ export async function openLocalAdmin(
     address: null,
     requestId: null,
   };
-  return { admin: services.adminFor(actor), close: services.close };
+  return { admin: services.adminFor(actor), audit: services.audit, close: services.close };
 }
 
 function explainMissing(label: string): CommandError {

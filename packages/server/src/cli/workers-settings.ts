@@ -1,9 +1,10 @@
 /**
- * Gives each worker the settings with which its primary has started. If each worker read the settings itself, a
- * replacement could start with a later version of a file than the other workers, or not start at all. Knows only the
- * channel between two processes.
+ * Gives each worker the settings with which its primary has started, and the secrets that other workers have taken over
+ * since. If each worker read the settings itself, a replacement could start with a later version of a file than the
+ * other workers, or not start at all. Knows only the channel between two processes.
  */
-import type { ProgramSettings } from '../config/load.ts';
+import { type ProgramSettings, readSetting, replaceSetting } from '../config/load.ts';
+import type { SettingName, Settings } from '../config/schema.ts';
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {
@@ -22,11 +23,34 @@ export function markWorker(): Record<string, string> {
   return { [VARIABLE]: String(process.pid) };
 }
 
-/** For the primary: answers a worker that asks for the settings. */
-export function provideSettings(channel: Channel, settings: ProgramSettings): void {
+/** The settings of all workers. The values of secrets change while they run. */
+export interface SharedSettings {
+  given: ProgramSettings;
+}
+
+/** For the primary: answers a worker that asks for the settings, and keeps a secret that it has taken over. */
+export function provideSettings(channel: Channel, shared: SharedSettings): void {
   channel.on('message', (message) => {
-    if (readMember(message) === 'ask') send(channel, { settings });
+    const member = readMember(message);
+    if (member === 'ask') send(channel, { settings: shared.given });
+    if (!isTaken(member)) return;
+    const { settings, ...others } = shared.given;
+    shared.given = { ...others, settings: replaceSetting(settings, member.taken, member.value) };
   });
+}
+
+interface Taken {
+  taken: SettingName;
+  value: unknown;
+}
+
+function isTaken(member: unknown): member is Taken {
+  return typeof member === 'object' && member !== null && 'taken' in member && 'value' in member;
+}
+
+/** For a worker: reports the secret that it has taken over. */
+export function reportTaken(channel: Channel, taken: SettingName, settings: Settings): void {
+  send(channel, { settings: { taken, value: readSetting(settings, taken) } satisfies Taken });
 }
 
 /** For a worker: asks the primary for the settings. Null if this process is no worker. */

@@ -12,7 +12,7 @@ import type { Logger } from '@erp-proxy/observe/log';
 import type { ProgramSettings } from '../config/load.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskWorker, connectWorker, printWorkers } from './workers-metrics.ts';
-import { markWorker, provideSettings } from './workers-settings.ts';
+import { markWorker, provideSettings, type SharedSettings } from './workers-settings.ts';
 
 export interface WorkersOptions {
   count: number;
@@ -58,9 +58,10 @@ export async function runWorkers({
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskWorker>();
+  const shared: SharedSettings = { given };
   const startWorker = () => {
     const worker = cluster.fork(markWorker());
-    provideSettings(worker, given);
+    provideSettings(worker, shared);
     const { stdout } = worker.process;
     // A process that could not be started has no output.
     if (stdout) passOn(stdout);

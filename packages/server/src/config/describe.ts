@@ -50,7 +50,8 @@ start, and all of them are reported at once. \`erp-proxy config check\` checks t
 
 - An empty environment variable counts as unset.
 - A secret can also come from a file, which the variable \`…_FILE\` names. It takes precedence over the variable
-  without \`_FILE\`.
+  without \`_FILE\`. While the proxy runs, [changes of the file are taken
+  over](deployment.md#secrets-that-change).
 - Flags are visible to every user of a machine. Give secrets in a file.
 - A list is comma-separated in flags and variables, and a YAML list in the file.
 - A number of bytes may have a unit: \`32MiB\`.

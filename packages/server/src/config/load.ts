@@ -54,12 +54,12 @@ export function loadSettings({ argv, env, readFile, readSecrets, cwd, file }: Lo
     sources.set(name, 'default');
   }
   for (const given of readings.flatMap((reading) => reading.given)) {
-    const checked = findSetting(given.name).kind.schema.safeParse(given.value);
-    if (!checked.success) {
-      errors.push({ source: given.source, message: explainWrongValue(given) });
+    const checked = checkValue(given);
+    if (!checked.ok) {
+      errors.push({ source: given.source, message: checked.message });
       continue;
     }
-    values.set(given.name, checked.data);
+    values.set(given.name, checked.value);
     sources.set(given.name, given.source);
   }
   return errors.length > 0
@@ -92,7 +92,17 @@ function readFromFile(readFile: LoadOptions['readFile'], cwd: string, file: stri
   return readSettingsFile(text, label);
 }
 
-function explainWrongValue({ name, value }: GivenSetting): string {
+/** Checks the value of one setting. The message names no secret. */
+export function checkValue(
+  given: Pick<GivenSetting, 'name' | 'value'>,
+): { ok: true; value: unknown } | { ok: false; message: string } {
+  const checked = findSetting(given.name).kind.schema.safeParse(given.value);
+  return checked.success
+    ? { ok: true, value: checked.data }
+    : { ok: false, message: explainWrongValue(given) };
+}
+
+function explainWrongValue({ name, value }: Pick<GivenSetting, 'name' | 'value'>): string {
   const { kind, secret } = findSetting(name);
   const expectation = `${name} must be ${kind.expected}`;
   if (secret) return expectation;
@@ -101,6 +111,20 @@ function explainWrongValue({ name, value }: GivenSetting): string {
 }
 
 const SHOWN_LENGTH_MAX = 80;
+
+/** The settings with another value of one of them, which must have passed its check. */
+export function replaceSetting(settings: Settings, name: SettingName, value: unknown): Settings {
+  const [group, key] = splitName(name);
+  const groups: Record<string, unknown> = settings;
+  const replaced = key === undefined ? value : { ...(groups[group] as object), [key]: value };
+  return { ...settings, [group]: replaced };
+}
+
+export function readSetting(settings: Settings, name: SettingName): unknown {
+  const [group, key] = splitName(name);
+  const groups: Record<string, unknown> = settings;
+  return key === undefined ? groups[group] : (groups[group] as Record<string, unknown>)[key];
+}
 
 function nestValues(values: ReadonlyMap<SettingName, unknown>): Settings {
   const settings: Record<string, unknown> = {};

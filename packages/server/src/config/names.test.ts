@@ -14,5 +14,5 @@ test('derives the variable of a setting from its name', () => {
 test('all settings have distinct variables, and a name with at most one group', () => {
   const variables = SETTING_NAMES.flatMap((name) => [nameVariable(name), nameFileVariable(name)]);
   expect(new Set(variables).size).toBe(variables.length);
-  for (const name of SETTING_NAMES) expect(name).toMatch(/^([a-z]+\.)?[a-z][A-Za-z]*$/);
+  for (const name of SETTING_NAMES) expect(name).toMatch(/^([a-z][A-Za-z]*\.)?[a-z][A-Za-z]*$/);
 });

@@ -39,9 +39,8 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     const path = secret ? env[fileVariable] : undefined;
     if (path) {
       try {
-        // Removes the line break at the end, which editors and `echo` add to the secret.
-        const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
-        reading.given.push({ name, value: kind.readText(content), source: fileVariable });
+        const value = readSecretText(name, readFile(resolve(cwd, path)));
+        reading.given.push({ name, value, source: fileVariable });
       } catch (error) {
         reading.errors.push({ source: fileVariable, message: explainReadError(error) });
       }
@@ -59,6 +58,12 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     reading.errors.push(reportUnknownName(variable, variable, [...known]));
   }
   return reading;
+}
+
+/** The unchecked value of a setting from the text of its file. */
+export function readSecretText(name: SettingName, text: string): unknown {
+  // Removes the line break at the end, which editors and `echo` add to the secret.
+  return findSetting(name).kind.readText(text.replace(/\r?\n$/, ''));
 }
 
 /** The first of the standard variables that sets the setting. */

@@ -53,6 +53,11 @@ const GIB = 1024 * MIB;
  * True for a name without blanks and separators, `=`, and a value with escapes, as in the variables of OpenTelemetry.
  */
 const isNameWithValue = (text: string) => /^[^=,\s]+=[^\r\n]*$/.test(text);
+/** Reads a variable that names the exporters of a signal. */
+const readExporter = (text: string) => {
+  if (text === 'none') return 'false';
+  return text === 'otlp' ? 'true' : null;
+};
 const isCollectorUrl = (text: string) => {
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;
@@ -251,6 +256,28 @@ export const SETTINGS = {
     default: null,
     description: 'Certificates that replace the public ones for the provider.',
   }),
+  'signIn.providers': define({
+    kind: list('names of providers, at most one', (name) => /^[a-z0-9][a-z0-9-]{0,31}$/.test(name)),
+    default: [],
+    description:
+      'The identity provider by which persons sign in for an application, such as an assistant, that knows only the address of the proxy: see [sign-in.md](sign-in.md). One name is possible, that of `operators.name`, where the proxy is registered. It must also be that of an entry in `auth.issuers`, whose rules give the policies. If this and `signIn.odoo` are empty, applications need a key or a token.',
+  }),
+  'signIn.odoo': define({
+    kind: list('names of instances', (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)),
+    default: [],
+    description:
+      'Instances with the identity `person` by which persons sign in for an application with their login and API key of Odoo. For firms without an identity provider. Needs `signIn.odooPolicy`.',
+  }),
+  'signIn.odooPolicy': define({
+    kind: optional(text('the name of a policy in `auth.policies`', (name) => name.trim() !== '')),
+    default: null,
+    description: 'Policy of the persons who sign in by `signIn.odoo`, on top of their rights in Odoo.',
+  }),
+  'signIn.days': define({
+    kind: integer(1, 365, 'days'),
+    default: 30,
+    description: 'Number of days after which a person must sign in for an application again.',
+  }),
   'console.enabled': define({
     kind: boolean(),
     default: true,
@@ -261,6 +288,18 @@ export const SETTINGS = {
     kind: integer(0, 3650, 'days'),
     default: 90,
     description: 'Number of days for which audit records are kept. 0 keeps them for ever.',
+  }),
+  'audit.sink': define({
+    kind: choice('none', 'file', 'otlp'),
+    default: 'none',
+    description:
+      'Where the audit is also sent, continuously and in order ([audit.md](audit.md#sinks)): `file` appends to `audit.sinkPath`, `otlp` sends to the collector of `otel.endpoint`.',
+  }),
+  'audit.sinkPath': define({
+    kind: optional(text('the path of a file', (path) => path.trim() !== '' && !path.includes('\0'))),
+    default: null,
+    description:
+      'File to which `audit.sink: file` appends, such as `/var/log/erp-proxy/audit.ndjson`. It is created if missing, and opened again after it was renamed.',
   }),
   'approvals.decideHours': define({
     kind: integer(1, 720, 'hours'),
@@ -345,17 +384,74 @@ export const SETTINGS = {
     description:
       'How long a transaction in Odoo may last so that its changes are not missed, together with the difference between the clocks of the web server and the database, and with the delay of a replica that Odoo reads from. See [changes.md](changes.md).',
   }),
+  'changes.deletedIdsMax': define({
+    kind: integer(1000, 100_000),
+    default: 10_000,
+    description:
+      'Maximum number of ids that one request for changes with `deleted` compares. It is the cost of a request: ten thousand ids have about 80 KB. See [changes.md](changes.md#deleted-records).',
+  }),
   'data.requestsMax': define({
     kind: integer(1, 10_000),
     default: 32,
     description:
-      'Maximum number of exports that a process runs at once, and the same of requests for changes. Further ones get `overloaded` with `retry-after`. Each can need 16 MiB of memory.',
+      'Maximum number of exports that a process runs at once, and the same of requests for changes, for documents and for many instances. Further ones get `overloaded` with `retry-after`. Each can need 16 MiB of memory, and a document 48 MiB.',
   }),
   'data.clientRequestsMax': define({
     kind: integer(1, 10_000),
     default: 8,
     description:
       'The part of `data.requestsMax` that one client may use in a process. Further requests of the client get `rate_limited` with `retry-after`. `concurrency` of a policy bounds its keys further.',
+  }),
+  'fleet.concurrency': define({
+    kind: integer(2, 10_000),
+    default: 128,
+    description:
+      'Maximum number of calls that a process runs at once for requests for many instances. One request may use half of them. Each can need 1 MiB of memory. See [fleet.md](fleet.md).',
+  }),
+  'jobs.secondsMax': define({
+    kind: integer(1, 86_400, 'seconds'),
+    default: 3600,
+    description:
+      'Maximum time that a job runs ([jobs.md](jobs.md)). The time in which it waits does not count.',
+  }),
+  'jobs.bytesMax': define({
+    kind: bytes(64 * GIB),
+    default: GIB,
+    description: 'Maximum size of the result of a job. The store keeps it, sealed.',
+  }),
+  'jobs.totalBytesMax': define({
+    kind: bytes(1024 * GIB),
+    default: 8 * GIB,
+    description:
+      'Maximum size of the bodies and results of all jobs together. Beyond it, no job is accepted, and jobs that run fail.',
+  }),
+  'jobs.keepHours': define({
+    kind: integer(1, 720, 'hours'),
+    default: 24,
+    description: 'Number of hours for which a job and its result are kept after its end.',
+  }),
+  'jobs.clientMax': define({
+    kind: integer(1, 1_000_000),
+    default: 1000,
+    description:
+      'Maximum number of jobs of one client, ended ones included. Beyond it, jobs are refused with `rate_limited`.',
+  }),
+  'jobs.waitingMax': define({
+    kind: integer(1, 1_000_000),
+    default: 10_000,
+    description:
+      'Maximum number of jobs of all clients that have not ended. Beyond it, jobs are refused with `overloaded`.',
+  }),
+  'jobs.concurrency': define({
+    kind: integer(1, 1000),
+    default: 8,
+    description:
+      'Maximum number of jobs that a process runs at once. Each needs as much memory as an export or a call.',
+  }),
+  'jobs.clientConcurrency': define({
+    kind: integer(1, 1000),
+    default: 2,
+    description: 'Maximum number of jobs of one client that run at once, in all processes together.',
   }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
@@ -458,17 +554,36 @@ export const SETTINGS = {
   'otel.enabled': define({
     kind: boolean(),
     default: true,
-    description: 'False: no traces are sent, even if `otel.endpoint` is set.',
+    description: 'False: nothing is sent to the collector, even if `otel.endpoint` is set.',
     standardVariables: [
       { name: 'OTEL_SDK_DISABLED', convert: (text) => (text.toLowerCase() === 'true' ? 'false' : null) },
-      { name: 'OTEL_TRACES_EXPORTER', convert: (text) => (text === 'none' ? 'false' : null) },
     ],
+  }),
+  'otel.traces': define({
+    kind: boolean(),
+    default: true,
+    description: 'Sends traces to the collector ([tracing.md](tracing.md)).',
+    standardVariables: [{ name: 'OTEL_TRACES_EXPORTER', convert: readExporter }],
+  }),
+  'otel.logs': define({
+    kind: boolean(),
+    default: false,
+    description:
+      'Sends the lines of the log to the collector, too, to `/v1/logs` ([tracing.md](tracing.md#logs-and-metrics)).',
+    standardVariables: [{ name: 'OTEL_LOGS_EXPORTER', convert: readExporter }],
+  }),
+  'otel.metrics': define({
+    kind: boolean(),
+    default: false,
+    description:
+      'Sends the metrics of `/metrics` to the collector every minute, to `/v1/metrics` ([tracing.md](tracing.md#logs-and-metrics)).',
+    standardVariables: [{ name: 'OTEL_METRICS_EXPORTER', convert: readExporter }],
   }),
   'otel.endpoint': define({
     kind: optional(text('an http or https URL without query, such as http://localhost:4318', isCollectorUrl)),
     default: null,
     description:
-      'Collector that receives traces by OTLP over HTTP ([tracing.md](tracing.md)). If the URL has no path, `/v1/traces` is added. If empty, no traces are sent. The address need not be in `egress.allow`.',
+      'Collector that receives traces, logs and metrics by OTLP over HTTP ([tracing.md](tracing.md)). If the URL has no path, `/v1/traces` is added. Logs and metrics go to `/v1/logs` and `/v1/metrics` in place of `/v1/traces`. If empty, nothing is sent. The address need not be in `egress.allow`.',
     standardVariables: [
       { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' },
       {
@@ -490,7 +605,7 @@ export const SETTINGS = {
   'otel.protocol': define({
     kind: choice('http/protobuf', 'http/json'),
     default: 'http/protobuf',
-    description: 'Encoding of the spans. Set `http/json` only if a collector needs it.',
+    description: 'Encoding of what is sent. Set `http/json` only if a collector needs it.',
     standardVariables: [
       { name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL' },
       { name: 'OTEL_EXPORTER_OTLP_PROTOCOL' },
@@ -508,7 +623,7 @@ export const SETTINGS = {
   'otel.timeoutMs': define({
     kind: integer(1, 60_000, 'milliseconds'),
     default: 10_000,
-    description: 'Time limit of an export, with its retries. After it, its spans are lost.',
+    description: 'Time limit of an export, with its retries. After it, what it has is lost.',
     standardVariables: [
       { name: 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT' },
       { name: 'OTEL_EXPORTER_OTLP_TIMEOUT' },
@@ -518,13 +633,14 @@ export const SETTINGS = {
     kind: optional(text('a text', (name) => name.trim() !== '')),
     default: null,
     description:
-      'Name of this service in traces. If empty, `service.name` of `otel.resourceAttributes`, or else `erp-proxy`.',
+      'Name of this service for the collector. If empty, `service.name` of `otel.resourceAttributes`, or else `erp-proxy`.',
     standardVariables: [{ name: 'OTEL_SERVICE_NAME' }],
   }),
   'otel.resourceAttributes': define({
     kind: list('attributes: name=value, with %-escapes in the value', isNameWithValue),
     default: [],
-    description: 'Attributes of this service in traces, such as `deployment.environment.name=production`.',
+    description:
+      'Attributes of this service for the collector, such as `deployment.environment.name=production`.',
     standardVariables: [{ name: 'OTEL_RESOURCE_ATTRIBUTES' }],
   }),
   'otel.sampler': define({

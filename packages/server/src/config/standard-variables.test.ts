@@ -37,6 +37,9 @@ describe('variables of OpenTelemetry', () => {
     };
     expect(readOtel(env)).toEqual({
       enabled: true,
+      traces: true,
+      logs: false,
+      metrics: false,
       endpoint: 'http://traces:4318/custom',
       headers: ['authorization=Bearer%20a', 'x=1'],
       protocol: 'http/json',
@@ -55,12 +58,15 @@ describe('variables of OpenTelemetry', () => {
     expect(readOtel(env).protocol).toBe('http/json');
   });
 
-  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
-    '%j disables traces',
-    (env) => {
-      expect(readOtel(env).enabled).toBe(false);
-    },
-  );
+  test('turn everything off, and single signals on and off', () => {
+    expect(readOtel({ OTEL_SDK_DISABLED: 'true' }).enabled).toBe(false);
+    const env = {
+      OTEL_TRACES_EXPORTER: 'none',
+      OTEL_LOGS_EXPORTER: 'otlp',
+      OTEL_METRICS_EXPORTER: 'console',
+    };
+    expect(readOtel(env)).toMatchObject({ enabled: true, traces: false, logs: true, metrics: false });
+  });
 
   test('are reported by their name if their value is wrong', () => {
     const loaded = load({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });

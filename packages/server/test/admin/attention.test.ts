@@ -129,6 +129,9 @@ test('lists subscriptions that are disabled, that fail and that cannot be read',
   const { proxy, post, list } = await start();
   await post('/instances', { ...INSTANCE, name: 'prod' });
   const { store } = proxy.app;
+  // Another process holds all shards.
+  await store.subscriptions.holdShards('other', { ttlMs: DAY_MS, latestMs: DAY_MS });
+  store.subscriptions.holdShards = async () => [];
   for (const name of ['failing', 'off', 'paused', 'unread']) {
     const given = { name, instance: 'prod', model: 'res.partner', fields: ['name'] };
     expect((await post('/subscriptions', { ...given, url: 'https://hooks.example.com' })).status).toBe(201);
@@ -138,8 +141,21 @@ test('lists subscriptions that are disabled, that fail and that cannot be read',
   const disabled = { state: 'disabled', reason: 'The receiver is gone.', now: NOW } as const;
   await store.subscriptions.setState(off!.id, off!.version, disabled);
   const unread = await store.subscriptions.findByName('unread');
-  await store.subscriptions.saveReadingOutcomes([{ id: unread!.id, at: NOW, problem: 'access_error: no' }]);
+  await store.subscriptions.saveReadingOutcomes('other', [
+    { id: unread!.id, at: NOW, problem: 'access_error: no' },
+  ]);
   const failing = await store.subscriptions.findByName('failing');
+  const delivery = { id: 'd', record: '7', type: 't', body: '{}' };
+  const reading = { progress: '{}', now: NOW, deliveries: [delivery] };
+  await store.subscriptions.commitReading('other', failing!.id, 0, reading);
+  const claim = {
+    owner: 'other',
+    now: NOW,
+    endsAt: NOW + DAY_MS,
+    claim: 'claim',
+    receivers: 'working',
+  } as const;
+  await store.subscriptions.claimDeliveries({ ...claim, subscriptionsMax: 9, deliveriesMax: 1, except: [] });
   await store.subscriptions.recordAttempts(failing!.id, 'claim', {
     failures: 3,
     failingSince: NOW - 1000,
@@ -153,7 +169,6 @@ test('lists subscriptions that are disabled, that fail and that cannot be read',
   });
   const items = await list();
   expect(items.map(({ target }) => target)).not.toContain('subscription paused');
-  // Meanwhile, the proxy tries to read the subscriptions and fails.
   const expected = [
     expect.objectContaining({
       kind: 'subscription_disabled',

@@ -45,6 +45,7 @@ test('a viewer changes nothing and makes no call, an approver only decides, and 
   expect(beyond).toEqual([
     'denySubject',
     'allowSubject',
+    'signOutPerson',
     'createToken',
     'revokeToken',
     'beginApply',

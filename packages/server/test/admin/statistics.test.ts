@@ -55,7 +55,7 @@ test.each([
   'by=db',
   'limit=0',
   'limit=x',
-  'limit=101',
+  'limit=1001',
   'page=2',
 ])('refuses %s', async (query) => {
   const { get } = await startAdmin();

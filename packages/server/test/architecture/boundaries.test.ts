@@ -66,6 +66,7 @@ const BOUNDARIES: Record<string, string> = {
     postgres: . ports lru-cache pg node node:tls
     ports: node`,
   observe: `
+    otlp: . egress @opentelemetry node
     entry-points: .
     .: prom-client node`,
   traffic: `
@@ -77,9 +78,10 @@ const BOUNDARIES: Record<string, string> = {
   control: `
     tokens: egress instances keys policy stores jose lru-cache node
     keys: policy stores ipaddr.js lru-cache node
-    key-rotation: egress instances odoo stores/ports lru-cache zod node
+    key-rotation: egress connections instances odoo stores/ports lru-cache zod node
     approvals: traffic/idempotency instances stores/ports node
     connections: instances stores zod node
+    consents: instances stores zod node
     instances: egress odoo stores @erp-proxy/contract/admin lru-cache zod node
     audit: observe stores lru-cache node
     statistics: observe stores/ports node`,
@@ -94,9 +96,12 @@ const BOUNDARIES: Record<string, string> = {
     terms: control/approvals control/connections egress traffic/idempotency control/instances control/keys traffic/limits/database observe odoo
     naming:`,
   data: `
+    jobs: gateway gateway/request gateway/terms control/instances control/keys observe stores node
     subscriptions/calls: . changes gateway control/instances control/keys subscriptions node
     changes: . gateway/call gateway/request gateway/terms control/instances node
     export: . gateway/call gateway/request gateway/terms observe node
+    fleet: . control/instances gateway/call gateway/request gateway/terms gateway/thread traffic
+    documents: . files gateway/call gateway/request gateway/terms node
     files: . gateway/call gateway/request gateway/terms odoo policy node
     .: gateway/call gateway/terms odoo policy node
     subscriptions: egress control/instances observe stores @erp-proxy/contract/admin zod node`,
@@ -106,11 +111,13 @@ const BOUNDARIES: Record<string, string> = {
     documents: fflate unpdf node`,
   admin: `
     entry-points: .
-    .: control/approvals control/audit control/connections control/instances control/key-rotation control/keys odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
+    .: control/approvals control/audit control/connections control/consents control/instances control/key-rotation control/keys control/tokens odoo policy control/statistics stores/ports data/subscriptions @erp-proxy/contract/admin lru-cache zod node
     operators: control/audit egress control/instances control/keys policy stores control/tokens jose openid-client node`,
+  authorization: `
+    .: admin control/audit control/consents control/instances control/keys control/tokens egress stores/ports lru-cache oidc-provider zod node node:http`,
   http: `
-    .: data gateway admin console openapi reference shedding agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
-    admin: admin control/audit gateway . console openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
+    .: data gateway admin authorization console openapi reference shedding agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    admin: admin authorization control/audit gateway . console openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
     openapi: admin gateway . shedding @erp-proxy/contract/admin fastify zod node
     console: . fastify node
     reference: fastify node
@@ -122,7 +129,7 @@ const BOUNDARIES: Record<string, string> = {
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: agents @modelcontextprotocol node
-    app: admin control/approvals control/audit config control/connections data egress gateway http control/instances control/key-rotation control/keys traffic agents observe odoo policy control/statistics stores control/tokens node
+    app: admin authorization control/approvals control/audit config control/connections control/consents data egress gateway http control/instances control/key-rotation control/keys traffic agents observe odoo policy control/statistics stores control/tokens node
     config: stores yaml zod node node:net`,
 };
 
@@ -143,6 +150,7 @@ const CLOSED = [
   'admin',
   'agents',
   'async',
+  'authorization',
   'control',
   'data',
   'egress',

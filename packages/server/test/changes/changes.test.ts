@@ -474,3 +474,67 @@ test('the example of the OpenAPI document is answered', async () => {
   });
   expect(json.result.changes).toHaveLength(2);
 });
+
+test.each([14, 19] as const)(
+  'deleted records of Odoo %i are named, although no answer fits them all',
+  async (version) => {
+    const { ask, askAll, sandbox } = await startStage({}, { version });
+    const write = (work: (transaction: ReturnType<typeof sandbox.begin>) => void) => {
+      const transaction = sandbox.begin();
+      work(transaction);
+      transaction.commit();
+    };
+    const ids: number[] = [];
+    write((transaction) => {
+      for (let index = 0; index < 20; index++)
+        ids.push(transaction.create('res.partner', { name: `Gone ${index}` }));
+    });
+    const query = { domain: [['name', 'like', 'Gone']], deleted: true };
+    const copied = await askAll(query);
+    const copy = new Set(copied.changes.map(({ id }) => id));
+    expect([...copy].sort()).toEqual(ids.toSorted());
+    const deleted = [ids[0], ids[7], ids[8], ids[19]] as number[];
+    write((transaction) => {
+      for (const id of deleted) transaction.unlink('res.partner', id);
+      // A new record that is deleted before its range was ever compared.
+      transaction.create('res.partner', { name: 'Gone last' });
+    });
+    let { cursor } = copied;
+    let answers = 0;
+    for (let quiet = 0; quiet < 2; answers++) {
+      const answer = await ask({ ...query, since: cursor, limit: 1 });
+      expect(answer.changes.length).toBeLessThanOrEqual(1);
+      for (const { change, id, to = id } of answer.json.result.changes)
+        if (change === 'gone') for (let each = id; each <= to; each++) copy.delete(each);
+        else copy.add(id);
+      ({ cursor } = answer);
+      quiet = answer.more || answer.changes.length > 0 ? 0 : quiet + 1;
+    }
+    expect(answers).toBeLessThan(60);
+    const left = ids.filter((id) => !deleted.includes(id));
+    expect([...copy].filter((id) => ids.includes(id)).sort()).toEqual(left.toSorted());
+    expect(copy.size).toBe(left.length + 1);
+  },
+);
+
+test('a search for deleted records begins with the cursor', async () => {
+  const { askAll, ask } = await startStage();
+  const [without, found] = [await askAll(), await askAll({ deleted: true })];
+  for (const body of [{ since: without.cursor, deleted: true }, { since: found.cursor }])
+    expect((await ask(body)).json.error.data).toMatchObject({ type: 'invalid_request', path: 'deleted' });
+});
+
+test.each([
+  ['yes', {}, '`deleted` must be true or false, not a string.'],
+  [
+    true,
+    { model_id: 'mail.message', fields: ['body'] },
+    'Deleted records of mail.message cannot be found: leave `deleted` out.',
+  ],
+])('`deleted` %j is refused with what to do', async (deleted, more, message) => {
+  const { ask } = await startStage();
+  const { status, json } = await ask({ deleted, ...more });
+  expect(status).toBe(400);
+  expect(json.error.data).toMatchObject({ type: 'invalid_request', path: 'deleted' });
+  expect(json.error.data.message ?? json.error.message).toContain(message);
+});

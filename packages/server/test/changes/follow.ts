@@ -16,6 +16,7 @@ const BOUNDS: ChangesBounds = {
   changesMax: 1000,
   bytesMax: 2 ** 20,
   pageMax: 1000,
+  idsMax: 10_000,
   overlapSeconds: 900,
   isOver: () => false,
 };
@@ -83,6 +84,7 @@ export class Follower {
       fields: ['name'],
       context: prepareContext(null) as string,
       dropsRecords: false,
+      findsDeleted: false,
       ...query,
     };
   }

@@ -15,6 +15,7 @@ const FILES = [
   'CHANGELOG.md',
   'deploy/compose.yaml',
   'deploy/helm/erp-proxy/Chart.yaml',
+  'packages/python/build_backend.py',
   ...globSync('packages/*/package.json', { cwd: root }),
 ];
 const { version } = JSON.parse(readText('packages/server/package.json'));
@@ -109,6 +110,16 @@ test.each<[name: string, change: () => void, problem: RegExp]>([
       commit();
     },
     /packages\/contract\/package\.json has the version 9\.9\.9/,
+  ],
+  [
+    'another version of the client for Python',
+    () => {
+      edit('packages/python/build_backend.py', (text) =>
+        text.replace(/^VERSION = .*$/m, 'VERSION = "9.9.9"'),
+      );
+      commit();
+    },
+    /build_backend\.py has the version 9\.9\.9/,
   ],
   [
     'no repository',

@@ -257,6 +257,11 @@ describe('YAML', () => {
       expect(readConfiguration(text)).not.toHaveProperty('errors');
       return;
     }
+    if ('extraEnv' in value) {
+      const chart = parseYaml(readFileSync(join(root, 'deploy/helm/erp-proxy/values.yaml'), 'utf8'));
+      expect(Object.keys(chart)).toEqual(expect.arrayContaining(Object.keys(value)));
+      return;
+    }
     // The block is a list of issuers, whose policies are in another block of the page.
     const [whole] = select('yaml').filter((block) => block.page === page);
     const settings = parseYaml(whole!.text);

@@ -4,10 +4,11 @@
  * blocks.heavy.test.ts checks every block of every page by its language.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parsePolicy } from '@erp-proxy/policy/parse';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../commands/run-command.ts';
 import { compile } from '../compile.ts';
 import { makeFolder, runProgram as runErpProxy } from '../process/program.ts';
 import { hasCommand, runProgram, type Shop, startShop } from './shop.ts';
@@ -26,6 +27,10 @@ const CALL_OF_EXPLAIN = JSON.stringify({
   params: [[1]],
   erp_instance: { name: 'prod' },
 });
+const python = readFileSync(join(root, 'docs/python.md'), 'utf8');
+const pythonReadme = readFileSync(join(root, 'packages/python/README.md'), 'utf8');
+/** Python finds the client here. */
+const PYTHON_ENV = { PYTHONPATH: join(root, 'packages/python/src') };
 const CREATE_CLIENT = "import { createClient } from '@erp-proxy/client';\nconst client = createClient();\n";
 
 let shop: Shop;
@@ -92,7 +97,7 @@ test.each([
   const client = `'${root}packages/client/src/index.ts'`;
   const head = language === 'php' ? '<?php\n' : '';
   writeFileSync(join(folder, file), head + source.replaceAll("'@erp-proxy/client'", client));
-  const ran = await runProgram([words[0], join(folder, words[1])], shop);
+  const ran = await runProgram([words[0], join(folder, words[1])], shop, { env: PYTHON_ENV });
   expect(ran).toMatchObject({ status: 0, stderr: '' });
   const after = await readAll();
   const known = (rows: { id: number }[], of: { id: number }[]) =>
@@ -160,9 +165,38 @@ describe.skipIf(!hasCommand('python3'))('Python (skipped where python3 is not in
     ['of calling.md', () => listBlocks('python').join('\n')],
     ['of moving.md', () => [listBlocks('python')[0], ...listCells('erp-proxy', 'python')].join('\n')],
   ])('%s runs', async (_, readSource) => {
-    const ran = await runProgram(['python3', '-'], shop, { input: readSource() });
+    const ran = await runProgram(['python3', '-'], shop, { input: readSource(), env: PYTHON_ENV });
     expect(ran).toMatchObject({ status: 0, stderr: '' });
     expect(ran.stdout).toMatch(/^3 \d+\n/);
+  });
+
+  test('of python.md and of the README runs, without frames where pandas or polars is not installed', async () => {
+    const folder = makeFolder();
+    const words = [
+      'types',
+      '--language',
+      'python',
+      '--instance',
+      'prod',
+      '--models',
+      'sale.order',
+      '-o',
+      'models.py',
+    ];
+    const env = { ERP_PROXY_KEY: shop.proxy.key, ERP_PROXY_URL: shop.proxy.url };
+    expect(await runCommand(words, { folder, env })).toMatchObject({ status: 0, stderr: '' });
+    const canImport = async (name: string) =>
+      (await runProgram(['python3', '-c', `import ${name}`], shop)).status === 0;
+    const blocks = [python, pythonReadme].flatMap((page) => listBlocks('python', page));
+    const skipped: string[] = [];
+    for (const name of ['pandas', 'polars']) if (!(await canImport(name))) skipped.push(`import ${name}\n`);
+    const source = blocks.filter((block) => !skipped.some((line) => block.includes(line))).join('\n');
+    const ran = await runProgram(['python3', '-'], shop, {
+      input: `import os\nos.chdir('${folder}')\n${source}`,
+      env: { PYTHONPATH: `${PYTHON_ENV.PYTHONPATH}${delimiter}${folder}` },
+    });
+    expect(ran).toMatchObject({ status: 0, stderr: '' });
+    expect(ran.stdout).toContain("Model('res.partner')\n");
   });
 
   test('for other libraries is valid', async () => {

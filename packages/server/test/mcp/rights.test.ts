@@ -17,7 +17,7 @@ const READING = [
   'aggregate_records',
 ];
 /** Tools that a policy must allow in `data`. */
-const MOVING = ['list_changes', 'read_file'];
+const MOVING = ['list_changes', 'read_file', 'get_document'];
 const WRITING = ['create_record', 'update_records', 'delete_records', 'call_method'];
 
 const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
@@ -74,7 +74,8 @@ test.each([
   [['export', 'subscriptions'], []],
   [['changes'], ['list_changes']],
   [['files'], ['read_file']],
-  [['files', 'changes'], MOVING],
+  [['documents'], ['get_document']],
+  [['files', 'documents', 'changes'], MOVING],
 ] as [Policy['data'], string[]][])(
   'lists the tools that `data` of a policy allows: %j',
   async (data, expected) => {

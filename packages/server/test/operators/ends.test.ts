@@ -1,4 +1,7 @@
 /** What ends with a person: sessions that the provider ends, and personal tokens. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { send, startProxy } from '../harness.ts';
@@ -15,8 +18,13 @@ async function start() {
   const provider = await startScriptedProvider();
   let passedMs = 0;
   const clock = () => Date.now() + passedMs;
-  const startOne = async () =>
-    closeAfterTest(await startProxy({ clock, settings: describeOperators(provider) }));
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+  closeAfterTest({ close: () => rmSync(folder, { recursive: true }) });
+  const store = { 'store.url': `sqlite:${join(folder, 'proxy.db')}` };
+  const startOne = async (more: Record<string, string> = {}) =>
+    closeAfterTest(
+      await startProxy({ clock, settings: { ...describeOperators(provider), ...store, ...more } }),
+    );
   const proxy = await startOne();
   provider.now = () => Math.floor(clock() / 1000);
   const passMinutes = (minutes: number) => {
@@ -51,7 +59,7 @@ async function start() {
     expect((await browser.session()).status).toBe(200);
     return browser;
   };
-  return { provider, proxy, passMinutes, describeLogout, sendLogout, logOut, signIn };
+  return { provider, proxy, startOne, passMinutes, describeLogout, sendLogout, logOut, signIn };
 }
 
 const statusesOf = (browsers: readonly Browser[]) =>
@@ -95,6 +103,8 @@ describe('a logout token of the provider', () => {
     ['of another issuer', { iss: 'https://evil.example' }],
     ['without an id', { jti: undefined }],
     ['of nobody', { sub: undefined }],
+    ['of somebody who can never sign in', { sub: 'ada\0' }],
+    ['of a subject of two lines', { sub: 'ada\nbob' }],
     ['without a time', { iat: undefined }],
     ['that is old', { iat: 1000, exp: 2000 }],
   ])('is refused: %s', async (_, changes) => {
@@ -150,8 +160,8 @@ describe('a personal token', () => {
     });
     expect(made.status).toBe(201);
     const { token } = JSON.parse(made.body.toString());
-    const ask = async () => {
-      const answer = await send(`${started.proxy.url}/admin/v1/session`, {
+    const ask = async (by = started.proxy) => {
+      const answer = await send(`${by.url}/admin/v1/session`, {
         headers: { authorization: `Bearer ${token}` },
       });
       return { status: answer.status, json: JSON.parse(answer.body.toString()) };
@@ -203,5 +213,36 @@ describe('a personal token', () => {
     ]);
     await signIn();
     expect((await ask()).status).toBe(200);
+  });
+
+  test('has the role that the present rules give for the claims of its person', async () => {
+    const { startOne, ask, signIn } = await makeToken();
+    const askUnder = async (rules: Members[], more: Record<string, string> = {}) => {
+      const { status, json } = await ask(
+        await startOne({ 'operators.rules': JSON.stringify(rules), ...more }),
+      );
+      return status === 200 ? [json.role, json.instances] : json.detail;
+    };
+    const group = { claim: 'groups', value: 'erp-admins' };
+    expect(await askUnder([{ ...group, role: 'viewer', instances: ['client-a'] }])).toEqual([
+      'viewer',
+      ['client-a'],
+    ]);
+    expect(await askUnder([{ claim: 'groups', value: 'other', role: 'admin' }])).toContain(
+      'no role any more',
+    );
+    // What the provider was not asked for is not known, and so denied.
+    const byClaim = [
+      { claim: 'department', value: 'it', role: 'admin' },
+      { ...group, role: 'viewer' },
+    ];
+    expect(await askUnder(byClaim)).toContain('must sign in again');
+    const changed = await startOne({ 'operators.rules': JSON.stringify(byClaim) });
+    const browser = await signIn();
+    expect((await browser.session()).status).toBe(200);
+    await new Browser(changed).signIn();
+    expect((await ask(changed)).json.role).toBe('viewer');
+    // The claims of another client are not those of this one.
+    expect(await askUnder(byClaim, { 'operators.clientId': 'other' })).toContain('must sign in again');
   });
 });

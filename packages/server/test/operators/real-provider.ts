@@ -1,5 +1,5 @@
 /** For tests: a real OpenID provider (oidc-provider), at which persons sign in with a button. */
-/// <reference path="../tokens/oidc-provider.d.ts" />
+/// <reference path="../../../authorization/src/oidc-provider.d.ts" />
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 import { closeAfterTest } from '../close-after-test.ts';

@@ -11,6 +11,8 @@ type Members = Record<string, unknown>;
 export const CLIENT_ID = 'erp-proxy';
 export const CLIENT_SECRET = 'secret-of-the-proxy-at-its-provider';
 export const PUBLIC_URL = 'https://erp.example.com';
+/** Over TLS, and for the whole host. */
+export const SESSION_COOKIE = '__Host-ep_session';
 const RULES = [
   { claim: 'groups', value: 'erp-admins', role: 'admin' },
   { claim: 'groups', pattern: 'erp-*', role: 'viewer' },

@@ -6,7 +6,13 @@ import { createTestSchema } from '@erp-proxy/stores/testing';
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
-import { Browser, describeOperators, PUBLIC_URL, startScriptedProvider } from './scripted-provider.ts';
+import {
+  Browser,
+  describeOperators,
+  PUBLIC_URL,
+  SESSION_COOKIE,
+  startScriptedProvider,
+} from './scripted-provider.ts';
 
 const MINUTE_MS = 60_000;
 const TOKEN = 'the-admin-token-of-these-tests-0123456789';
@@ -33,7 +39,7 @@ async function signIn(settings: Record<string, string> = {}) {
 
 test('asks the provider again after an hour, and takes what it says', async () => {
   const { provider, browser, passMinutes } = await signIn();
-  const before = browser.cookies.get('ep_session');
+  const before = browser.cookies.get(SESSION_COOKIE);
   passMinutes(59);
   expect((await browser.session()).json.role).toBe('admin');
   expect(provider.asked).toHaveLength(1);
@@ -45,7 +51,7 @@ test('asks the provider again after an hour, and takes what it says', async () =
     grant_type: 'refresh_token',
     refresh_token: 'refresh-1',
   });
-  expect(browser.cookies.get('ep_session')).not.toBe(before);
+  expect(browser.cookies.get(SESSION_COOKIE)).not.toBe(before);
   // The next time, with the new refresh token.
   passMinutes(61);
   expect((await browser.session()).status).toBe(200);
@@ -55,6 +61,7 @@ test('asks the provider again after an hour, and takes what it says', async () =
 test.each([
   ['refuses the refresh token', { isRemoved: true, claims: {} }],
   ['gives no group with a role', { isRemoved: false, claims: { groups: ['staff'] } }],
+  ['leaves the claim of the rule out', { isRemoved: false, claims: { groups: undefined } }],
   ['answers for somebody else', { isRemoved: false, claims: { sub: 'eve' } }],
   ['issues an id token for another client', { isRemoved: false, claims: { aud: 'shop' } }],
 ])('ends a session if the provider %s', async (_, { isRemoved, claims }) => {
@@ -94,7 +101,7 @@ test('a refresh token that is too long for a cookie is left out, which the log s
   const { provider, browser, passMinutes, proxy } = await signIn();
   provider.padding = 'x'.repeat(4000);
   await browser.signIn();
-  expect(`ep_session=${browser.cookies.get('ep_session')}`.length).toBeLessThan(1000);
+  expect(`${SESSION_COOKIE}=${browser.cookies.get(SESSION_COOKIE)}`.length).toBeLessThan(1000);
   expect(JSON.stringify(proxy.log)).toContain('too long for a cookie');
   passMinutes(59);
   expect((await browser.session()).status).toBe(200);
@@ -190,7 +197,7 @@ test.each([['before the session was renewed'], ['after it was renewed']])(
   async (moment) => {
     const { provider, proxy, browser, passMinutes } = await signIn();
     const thief = new Browser(proxy);
-    const copy = () => thief.cookies.set('ep_session', browser.cookies.get('ep_session')!);
+    const copy = () => thief.cookies.set(SESSION_COOKIE, browser.cookies.get(SESSION_COOKIE)!);
     copy();
     passMinutes(61);
     expect((await browser.session()).status).toBe(200);
@@ -212,7 +219,7 @@ test('the store has no cookie of a session', async () => {
   expect((await browser.session()).status).toBe(200);
   const stored = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
   expect(stored.join('')).toContain('operator session');
-  expect(stored.join('')).not.toContain(browser.cookies.get('ep_session')!);
+  expect(stored.join('')).not.toContain(browser.cookies.get(SESSION_COOKIE)!);
 });
 
 test('requests of one page ask the provider once', async () => {
@@ -225,13 +232,13 @@ test('requests of one page ask the provider once', async () => {
 
 test('a request that was sent with the earlier cookie gets the new one', async () => {
   const { provider, browser, passMinutes } = await signIn();
-  const before = browser.cookies.get('ep_session')!;
+  const before = browser.cookies.get(SESSION_COOKIE)!;
   passMinutes(61);
   await browser.session();
-  const renewed = browser.cookies.get('ep_session');
-  browser.cookies.set('ep_session', before);
+  const renewed = browser.cookies.get(SESSION_COOKIE);
+  browser.cookies.set(SESSION_COOKIE, before);
   expect((await browser.session()).status).toBe(200);
-  expect(browser.cookies.get('ep_session')).toBe(renewed);
+  expect(browser.cookies.get(SESSION_COOKIE)).toBe(renewed);
   expect(provider.asked).toHaveLength(2);
 });
 

@@ -1,13 +1,14 @@
 /** Operators sign in by an identity provider: the flow, what is checked, and attacks on it. */
 import { describe, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { type ProxyOptions, startProxy } from '../harness.ts';
-import { makeKey } from '../tokens/issuer.ts';
+import { type ProxyOptions, send, startProxy } from '../harness.ts';
+import { makeKey, READER } from '../tokens/issuer.ts';
 import {
   Browser,
   CLIENT_SECRET,
   describeOperators,
   PUBLIC_URL,
+  SESSION_COOKIE,
   startScriptedProvider,
 } from './scripted-provider.ts';
 
@@ -45,7 +46,7 @@ test('signs a person in, with the role of the first rule that matches', async ()
   expect([answer.status, answer.headers.location]).toEqual([303, `${PUBLIC_URL}/calls?instance=prod`]);
   const [session = '', signIn = ''] = answer.headers['set-cookie'] ?? [];
   expect(session).toMatch(
-    /^ep_session=v1\.[\w.-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict; Secure$/,
+    /^__Host-ep_session=v1\.[\w.-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict; Secure$/,
   );
   expect(signIn).toBe('ep_sign_in=; Path=/admin/v1/session; Max-Age=0; HttpOnly; SameSite=Lax; Secure');
   expect(await browser.session()).toMatchObject({
@@ -172,7 +173,7 @@ test('an answer is used once, also with the cookie of its sign-in', async () => 
   browser.cookies.set('ep_sign_in', cookie);
   expect((await browser.ask(browser.answer(asked))).headers.location).toBe(EXPIRED);
   expect(provider.asked).toHaveLength(1);
-  expect(browser.cookies.has('ep_session')).toBe(false);
+  expect(browser.cookies.has(SESSION_COOKIE)).toBe(false);
 });
 
 test.each([
@@ -303,11 +304,11 @@ test('begins a session of its own, whatever session the browser had', async () =
   const attacker = new Browser(proxy);
   provider.claims = { sub: 'eve', groups: ['erp-sales'] };
   await attacker.signIn();
-  const planted = attacker.cookies.get('ep_session')!;
+  const planted = attacker.cookies.get(SESSION_COOKIE)!;
   provider.claims = {};
-  browser.cookies.set('ep_session', planted);
+  browser.cookies.set(SESSION_COOKIE, planted);
   await browser.signIn();
-  expect(browser.cookies.get('ep_session')).not.toBe(planted);
+  expect(browser.cookies.get(SESSION_COOKIE)).not.toBe(planted);
   expect((await browser.session()).json.actor.id).toBe('corp/ada');
   expect((await attacker.session()).json).toMatchObject({ actor: { id: 'corp/eve' }, role: 'viewer' });
 });
@@ -329,17 +330,29 @@ test.each([
 test('refuses a changed cookie, and the cookie of a sign-in as a session', async () => {
   const { browser } = await start();
   await browser.start();
-  browser.cookies.set('ep_session', browser.cookies.get('ep_sign_in')!);
+  browser.cookies.set(SESSION_COOKIE, browser.cookies.get('ep_sign_in')!);
   expect((await browser.session()).status).toBe(401);
   await browser.signIn();
-  const value = browser.cookies.get('ep_session')!;
+  const value = browser.cookies.get(SESSION_COOKIE)!;
   // In the name of the key, in the nonce, in the text and in its tag.
   for (const place of [4, 15, 60, value.length - 10]) {
     const other = value[place] === 'a' ? 'b' : 'a';
     const changed = value.slice(0, place) + other + value.slice(place + 1);
-    browser.cookies.set('ep_session', changed);
+    browser.cookies.set(SESSION_COOKIE, changed);
     expect((await browser.session()).status).toBe(401);
   }
+});
+
+test('a session that another server of the domain plants is none', async () => {
+  const { browser, proxy } = await start();
+  await browser.signIn();
+  const value = browser.cookies.get(SESSION_COOKIE)!;
+  const ask = async (cookie: string) =>
+    (await send(`${proxy.url}/admin/v1/session`, { headers: { host: new URL(PUBLIC_URL).host, cookie } }))
+      .status;
+  // Another server can set cookies of the domain, but none with this prefix.
+  expect(await ask(`ep_session=${value}`)).toBe(401);
+  expect(await ask(`ep_session=other; ${SESSION_COOKIE}=${value}`)).toBe(200);
 });
 
 test('slows down failing answers like wrong tokens', async () => {
@@ -370,5 +383,30 @@ describe('settings', () => {
     [{ 'http.publicUrl': '' }, 'http.publicUrl'],
   ])('refuses %j', async (settings, message) => {
     await expect(start({ settings: settings as Record<string, string> })).rejects.toThrow(message);
+  });
+
+  test('refuses another name than that of the same provider in auth.issuers', async () => {
+    const issuer = 'https://login.example.com';
+    const settings = {
+      'operators.issuer': issuer,
+      'auth.issuers': JSON.stringify([
+        { name: 'firm', issuer, audience: [PUBLIC_URL], rules: [{ policy: READER }] },
+      ]),
+    };
+    await expect(start({ settings })).rejects.toThrow(
+      'operators.name: is corp, and auth.issuers calls the same provider firm',
+    );
+  });
+
+  test('of rules that contradict each other, the lowest role decides, which the log says at the start', async () => {
+    const group = { claim: 'groups', value: 'erp-admins' };
+    const rules = [
+      { ...group, role: 'admin' },
+      { ...group, role: 'viewer' },
+    ];
+    const { browser, proxy } = await start({ settings: { 'operators.rules': JSON.stringify(rules) } });
+    expect(JSON.stringify(proxy.log)).toContain('the lowest role, viewer, decides');
+    await browser.signIn();
+    expect((await browser.session()).json).toMatchObject({ role: 'viewer', other_roles: ['admin'] });
   });
 });

@@ -12,6 +12,7 @@ export const NOW = 1_800_000_000_000;
 /** Nothing listens here. */
 const CLOSED = 'http://127.0.0.1:1';
 const LONG_MS = 10 * 3_600_000;
+const OTHER = 'other';
 
 /** Whose an object is. Those of nobody reach several customers, or the whole proxy. */
 export type Owner = 'a' | 'b' | 'nobody';
@@ -35,10 +36,10 @@ export async function startTwoProxies() {
       allow: [CLOSED],
       settings: { ...SETTINGS, 'keys.hashSecret': 'a secret of these tests, 32 bytes and more' },
     });
-    // No changes are read and none are sent in the background, as if another process had the lease.
-    const { leases } = world.proxy.app.store;
-    const acquire = leases.acquire.bind(leases);
-    leases.acquire = async (name, ...rest) => name !== 'subscriptions' && (await acquire(name, ...rest));
+    // No changes are read and none are sent in the background, as if another process held all shards.
+    const { subscriptions } = world.proxy.app.store;
+    await subscriptions.holdShards(OTHER, { ttlMs: LONG_MS, latestMs: LONG_MS });
+    subscriptions.holdShards = async () => [];
     return world;
   };
   const [whole, part] = [await start(), await start()];
@@ -127,7 +128,7 @@ export async function startTwoProxies() {
       const stored = await whole.proxy.app.store.subscriptions.findByName(name);
       if (owner === 'a') await part.proxy.app.store.subscriptions.insert(stored!, 9);
       for (const { proxy } of worlds) {
-        await proxy.app.store.subscriptions.commitReading(stored!.id, 0, {
+        await proxy.app.store.subscriptions.commitReading(OTHER, stored!.id, 0, {
           progress: '{}',
           now: clock.now,
           deliveries: [1, 2, 3].map((record) => ({

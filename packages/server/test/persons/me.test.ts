@@ -132,7 +132,9 @@ test('bounds the keys that a person tries', async () => {
 test('nobody but a person is let in, and an unknown instance or one with a user is not there', async () => {
   const { ask, proxy, sandbox } = await startStage();
   const { key } = await proxy.app.keys.create({ name: 'of Ada', person: 'corp/ada' });
-  expect((await ask('GET', '/me/connections', {})).status).toBe(401);
+  const { status, json } = await ask('GET', '/me/connections', {});
+  expect([status, json.detail]).toEqual([401, expect.stringMatching(/identity provider.*auth\.issuers/)]);
+  expect(json.detail).not.toContain('admin.token');
   for (const text of ['admin-token-of-the-test-of-persons', key, proxy.key]) {
     expect((await ask('GET', '/me/connections', { authorization: `Bearer ${text}` })).status).toBe(401);
   }

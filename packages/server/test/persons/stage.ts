@@ -8,7 +8,7 @@ import { type Script, startUpstream, type UpstreamRequest } from '../scripted-up
 import { describeIssuer, makeClaims, makeKey, READER, signToken, startIssuer } from '../tokens/issuer.ts';
 
 export const PUBLIC_URL = 'https://erp.example.com/gateway';
-const MASTER_KEY = randomBytes(32).toString('base64');
+export const MASTER_KEY = randomBytes(32).toString('base64');
 const key = makeKey('first');
 
 /** An answer with its parsed body. Untyped, because tests verify its shape. */
@@ -88,7 +88,7 @@ export async function startStage({ version = 18, instance, issuer: changes, ...o
  */
 export async function startScripted(
   script: Script,
-  options: ProxyOptions & { instance?: Partial<InstanceInput> } = {},
+  options: Pick<StageOptions, keyof ProxyOptions | 'instance' | 'issuer'> = {},
 ) {
   const upstream = closeAfterTest(await startUpstream(script));
   const stage = await startStage({

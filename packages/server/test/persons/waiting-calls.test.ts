@@ -58,3 +58,36 @@ test('a running call ends as it began, and one that waits follows the identity o
   expect((await second).status).toBe(200);
   expect(sent()[1]).toEqual({ userId: 5, apiKey: 'key-of-the-instance' });
 });
+
+test('a call that waits while its instance is switched to persons does not run as the user of the instance', async () => {
+  const held: Socket[] = [];
+  let isHolding = true;
+  const { call, put, admin, upstream, proxy } = await startScripted(
+    // The proxy also asks for the end of the key of the instance.
+    (socket, { body }) => {
+      if (isHolding && body.includes('"write"')) held.push(socket);
+      else answerLikeOdoo(socket, printResult(body.includes('"write"') ? 'true' : '[]'));
+    },
+    { instance: { concurrency: 1, identity: 'shared', user_id: 5, api_key: 'key-of-the-instance' } },
+  );
+  const first = call('ada', { ...WRITE, params: [[1], {}] });
+  await expect.poll(() => held.length).toBe(1);
+  const waiting = [
+    call('bob', { ...WRITE, params: [[2], {}] }),
+    call('eve', { ...WRITE, params: [[3], {}] }),
+  ];
+  await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting).toBe(2);
+  expect((await admin('PATCH', '/instances/prod', { identity: 'person' })).status).toBe(200);
+  await put('eve', { userId: 9 });
+  isHolding = false;
+  for (const socket of held) answerLikeOdoo(socket, printResult('true'));
+  expect((await first).status).toBe(200);
+  const [bob, eve] = await Promise.all(waiting);
+  expect(bob?.json.error).toMatchObject({ data: { type: 'connect_required' } });
+  expect(eve?.status).toBe(200);
+  const sent = upstream.requests.filter(({ body }) => body.includes('"write"')).map(readSender);
+  expect(sent).toEqual([
+    { userId: 5, apiKey: 'key-of-the-instance' },
+    { userId: 9, apiKey: 'key-of-eve' },
+  ]);
+});

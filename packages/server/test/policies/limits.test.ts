@@ -64,6 +64,22 @@ test('counts each call of a batch, and admits all of them or none', async () => 
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
 });
 
+test('counts calls per day on after a restart', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-day-'));
+  const start = () => startPair(answerTrue, { settings: { 'store.url': `sqlite:${directory}/store.db` } });
+  try {
+    pair = await start();
+    const headers = await makeKey({ origins: ['*'], per_day: 1 });
+    expect((await pair.proxy.call(printOne(), headers)).status).toBe(200);
+    await pair.close();
+    pair = await start();
+    expect((await pair.proxy.call(printOne(), headers)).status).toBe(429);
+  } finally {
+    await pair.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
 test('refuses calls beyond those of a month until its end, also after a restart', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-month-'));
   let now = Date.UTC(2026, 10, 30, 12);

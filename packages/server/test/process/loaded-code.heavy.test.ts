@@ -14,10 +14,10 @@ const REPORT = `
   if (isMainThread) process.once('exit', () => {
     const loaded = [...process.moduleLoadList, ...Object.keys(createRequire(import.meta.url).cache)];
     const has = (name) => loaded.some((path) => path.includes(name));
-    console.error('LOADED ' + JSON.stringify({ fastify: has('/fastify/'), fetch: has('deps/undici'), ajv: has('/ajv/') }));
+    console.error('LOADED ' + JSON.stringify({ fastify: has('/fastify/'), fetch: has('deps/undici'), ajv: has('/ajv/'), koa: has('/koa/') }));
   });`;
 
-test("Node's fetch, which the first message of an agent would load, and not Fastify's compilers of schemas", async () => {
+test("Node's fetch, which the first message of an agent would load, and neither Fastify's compilers of schemas nor the authorization server", async () => {
   const folder = makeFolder();
   const report = join(folder, 'report.mjs');
   writeFileSync(report, REPORT);
@@ -25,5 +25,5 @@ test("Node's fetch, which the first message of an agent would load, and not Fast
   server.kill('SIGTERM');
   const { status, stderr } = await server.ended;
   expect(status).toBe(0);
-  expect(stderr).toContain('LOADED {"fastify":true,"fetch":true,"ajv":false}');
+  expect(stderr).toContain('LOADED {"fastify":true,"fetch":true,"ajv":false,"koa":false}');
 });

@@ -2,6 +2,8 @@
  * Tests with other programs of the MCP project: the client of 2025, the command line of the inspector, and the
  * conformance suite. Needs the npm registry, or a cache that has the packages in scripts/mcp-tools.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -10,6 +12,9 @@ import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { listenOnFreePort } from '../listen.ts';
 import { startStage } from '../mcp/stage.ts';
+import { Browser } from '../sign-in/application.ts';
+import { findFreePort, signIn, startStage as startSignIns } from '../sign-in/stage.ts';
+import { makeFolder } from './program.ts';
 import { installTools } from './tools.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -83,6 +88,38 @@ test('the command line of the inspector lists and calls tools', async () => {
     'model=crm.lead',
   );
   expect(called.structuredContent).toEqual({ count: 3 });
+});
+
+/** Lets the inspector sign in without a terminal. It finds no browser, and prints the address to open. */
+const ALONE = { PATH: '', MCP_AUTO_OPEN_ENABLED: 'true', MCP_INSPECTOR_SECRET_STORE: 'memory' };
+
+test('the inspector, given the address alone, lists tools as the person who signs in', async () => {
+  const stage = await startSignIns();
+  const callback = `http://127.0.0.1:${await findFreePort()}/oauth/callback`;
+  const inspector = spawn(
+    process.execPath,
+    [
+      'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+      ...['--cli', `${stage.url}/mcp`, '--transport', 'http', '--method', 'tools/list'],
+      ...['--callback-url', callback, '--format', 'json'],
+    ],
+    { cwd: folder, env: { ...ALONE, HOME: makeFolder() }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  closeAfterTest({ close: () => inspector.kill() });
+  let printed = '';
+  let output = '';
+  inspector.stderr.on('data', (piece) => (printed += piece));
+  inspector.stdout.on('data', (piece) => (output += piece));
+  const ended = once(inspector, 'close');
+  const find = () => /http\S+\/oauth\/authorize\?[^\s"']+/.exec(printed + output)?.[0];
+  await expect.poll(find, { timeout: TIMEOUT_MS }).toBeDefined();
+  const browser = new Browser();
+  const page = await signIn(stage, browser, find()!);
+  expect(page.text).toContain('a program on this computer');
+  await browser.submit(page, { answer: 'allow' });
+  await ended;
+  const listed = JSON.parse(output.slice(output.indexOf('{')));
+  expect((listed.result ?? listed).tools.length, printed).toBeGreaterThan(3);
 });
 
 /** All other scenarios need tools with fixed names, features that the server lacks, or sessions. */

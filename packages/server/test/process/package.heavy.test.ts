@@ -3,6 +3,7 @@
  * linters of packages. Needs the npm registry, or a cache that has the packages that `npm ci` installs.
  */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   cpSync,
   globSync,
@@ -18,6 +19,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasCommand } from '../examples/shop.ts';
 import { send } from '../harness.ts';
 import { KEY, makeFolder, startShell } from './program.ts';
 
@@ -82,6 +84,13 @@ function run(command: string, args: readonly string[], cwd = root): Promise<stri
 }
 
 describe('the tarballs', () => {
+  test.skipIf(!hasCommand('python3'))(
+    'are beside the wheel of the client for Python (skipped where python3 is not installed)',
+    () => {
+      expect(globSync('*.whl', { cwd: packed })).toHaveLength(1);
+    },
+  );
+
   test('are complete for npm: license, readme, types, keywords, engines, and no private package', () => {
     for (const file of findProgramFiles().filter((path) =>
       /^node_modules\/(@erp-proxy\/)?[\w-]+\/package.json$/.test(path),
@@ -195,6 +204,40 @@ describe('the installed program', () => {
     expect(body.toString()).toContain('"search_records"');
     demo.kill('SIGTERM');
     await demo.ended;
+  });
+
+  test('is an authorization server, whose library is part of the tarball', async () => {
+    const policy = { instances: ['prod'], models: { '*': ['read'] } };
+    const server = type('exec npx erp-proxy serve', {
+      ERP_PROXY_STORE_URL: 'memory:',
+      ERP_PROXY_VAULT_MASTER_KEY: randomBytes(32).toString('base64'),
+      ERP_PROXY_HTTP_PORT: '0',
+      ERP_PROXY_HTTP_PUBLIC_URL: 'https://erp.example.com',
+      ERP_PROXY_AUTH_POLICIES: JSON.stringify({ own: policy }),
+      ERP_PROXY_SIGN_IN_ODOO: 'prod',
+      ERP_PROXY_SIGN_IN_ODOO_POLICY: 'own',
+    });
+    const [, url = ''] = await server.waitFor(/"url":"(http:[^"]+)"/);
+    const registered = await send(`${url}/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"redirect_uris":["http://127.0.0.1/callback"],"token_endpoint_auth_method":"none"}',
+    });
+    const { client_id } = JSON.parse(registered.body.toString());
+    const asked = new URLSearchParams({
+      client_id,
+      response_type: 'code',
+      redirect_uri: 'http://127.0.0.1/callback',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    });
+    const { status, headers } = await send(`${url}/oauth/authorize?${asked}`);
+    expect({ status, location: headers.location }).toEqual({
+      status: 303,
+      location: expect.stringContaining('/oauth/sign-in/'),
+    });
+    server.kill('SIGTERM');
+    await server.ended;
   });
 
   test('has the version of the repository', async () => {

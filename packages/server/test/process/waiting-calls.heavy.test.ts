@@ -75,14 +75,14 @@ async function callDuring(
   return waiting;
 }
 
-/** False if the call waits for a permit until its time is over. */
+/** False if the call waits for a permit until its time is over, or comes to nothing on a busy machine. */
 async function isRefusedAtOnce(key: string, body: object): Promise<boolean> {
   const { status } = await send(`${server.url}/api/erp/execute`, {
     method: 'POST',
     headers: { 'x-proxy-api': key, 'content-type': 'application/json', 'x-request-timeout': '1' },
     body: JSON.stringify(body),
   });
-  return status >= 400 && status < 429;
+  return [400, 401, 403].includes(status);
 }
 
 test('a key that is revoked', async () => {

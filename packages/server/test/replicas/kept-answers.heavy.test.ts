@@ -68,7 +68,10 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
   const write = (changes = {}) => read({ action: 'write', params: [[1], {}], ...changes });
   const ask = async (proxy: RunningProxy, headers: Record<string, string> = MINUTE, changes = {}) =>
     (await proxy.call(read(changes), headers)).json.result;
-  /** Waits until the proxy has kept an answer to the read, and returns the answer. */
+  /**
+   * Waits until the proxy has kept an answer to the read, and returns the answer. Redis may answer too late on a busy
+   * machine, so more than one call may be sent to Odoo.
+   */
   const keep = async (proxy: RunningProxy) => {
     let result = await ask(proxy);
     const isKept = async () => {
@@ -86,17 +89,18 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
 
   test('return answers that the other one keeps, with their age', async () => {
     const result = await keep(one);
+    const sent = upstream.requests.length;
     const kept = await two.call(read({ id: 'mine' }), MINUTE);
     expect([kept.json.id, kept.json.result, kept.headers['age']]).toEqual([
       'mine',
       result,
       expect.stringMatching(/^\d$/),
     ]);
-    expect(upstream.requests).toHaveLength(1);
-    expect(await ask(two, {})).toBe(1);
+    expect(upstream.requests).toHaveLength(sent);
+    expect(await ask(two, {})).toBe(sent);
     const another = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'another-key-0123456789' };
-    expect(await ask(two, MINUTE, { erp_instance: another })).toBe(2);
-    expect(await ask(two, MINUTE, { keyword: { context: { allowed_company_ids: [2] } } })).toBe(3);
+    expect(await ask(two, MINUTE, { erp_instance: another })).toBe(sent + 1);
+    expect(await ask(two, MINUTE, { keyword: { context: { allowed_company_ids: [2] } } })).toBe(sent + 2);
   });
 
   test.each([
@@ -109,9 +113,13 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
   });
 
   test('keep answers of other models', async () => {
-    const before = await keep(one);
-    await two.call(write({ model_id: 'sale.order' }));
-    expect(await ask(one)).toBe(before);
+    const isStillKept = async () => {
+      const before = await keep(one);
+      await two.call(write({ model_id: 'sale.order' }));
+      return (await ask(one)) === before;
+    };
+    // A Redis that answers too late is a call to Odoo; an answer that is dropped is one every time.
+    await expect.poll(isStillKept).toBe(true);
   });
 
   test('call Odoo while Redis is away, and return no earlier answer when it is back', async () => {
@@ -140,15 +148,17 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
 
   test('wait only 100 ms for a slow Redis', async () => {
     await keep(one);
+    const sent = upstream.requests.length;
     wire.freeze();
     // Redis never answers this question.
-    const waitedMs = await measureMs(async () => expect(await ask(one)).toBe(1));
+    const waitedMs = await measureMs(async () => expect(await ask(one)).toBe(sent));
     expect(waitedMs).toBeGreaterThanOrEqual(ANSWER_TIMEOUT_MS - 1);
-    expect(await ask(one)).toBe(2);
+    expect(await ask(one)).toBe(sent + 1);
   });
 
   test('a call whose caller leaves during the query of Redis is not sent', async () => {
     await keep(one);
+    const sent = upstream.requests.length;
     wire.freeze();
     const watched = watchConnections(one.url);
     const { find } = RedisAnswers.prototype;
@@ -175,7 +185,7 @@ describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis o
     await expect.poll(() => watched.closed).toBe(1);
     left.resolve();
     await expect.poll(() => one.log.some(({ outcome }) => outcome === 'caller_left')).toBe(true);
-    expect(upstream.requests).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(sent);
     await expect.poll(() => one.app.databaseLimiters.states()[0]?.running).toBe(0);
   });
 });

@@ -24,11 +24,13 @@ import type {
 import { CHAIN_KEY, makeBatch } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
+import { describeConsents, describeSignInObjects } from './consent-suite.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,
   describeSharedIdempotency,
 } from './idempotency-suite.ts';
+import { describeJobs } from './job-suite.ts';
 import { describeStatistics } from './statistics-suite.ts';
 import { buildSubscription, describeSubscriptions } from './subscription-suite.ts';
 
@@ -64,6 +66,8 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
     describe('keys', () => describeKeys(() => store.keys));
     describe('instances', () => describeInstances(() => store.instances));
     describe('connections of persons', () => describeConnections(() => store));
+    describe('consents of persons', () => describeConsents(() => store));
+    describe('objects of sign-ins', () => describeSignInObjects(() => store));
     describe('audit', () => describeAudit(() => store.audit));
     describe('audit records', () => describeAuditRecords(() => store));
     describe('rotations of keys', () => describeRotations(() => store));
@@ -74,9 +78,11 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('approvals', () => describeApprovals(() => store.approvals));
     describe('statistics', () => describeStatistics(() => store.statistics));
+    describe('jobs', () => describeJobs(() => store.jobs));
     describe('subscriptions', () => describeSubscriptions(() => store.subscriptions));
     describe('denied subjects', () => describeDeniedSubjects(() => store));
     describe('tokens of operators', () => describeOperatorTokens(() => store));
+    describe('operators', () => describeOperators(() => store));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -608,6 +614,18 @@ function describeAudit(use: () => AuditStore): void {
     expect(await audit.prune(20, 10)).toBe(0);
   });
 
+  test('keeps the position of each sink, which only the process that knows it moves', async () => {
+    const position = (seq: number) => ({ seq, hash: new Uint8Array(32).fill(seq) });
+    expect(await audit.readSink('one')).toBeNull();
+    expect(await audit.moveSink('one', 3, position(4))).toBe(false);
+    expect(await audit.moveSink('one', null, position(4))).toBe(true);
+    expect(await audit.moveSink('one', null, position(5))).toBe(false);
+    expect(await audit.moveSink('one', 3, position(5))).toBe(false);
+    expect(await audit.moveSink('one', 4, position(9))).toBe(true);
+    expect(plain(await audit.readSink('one'))).toEqual(plain(position(9)));
+    expect(await audit.readSink('two')).toBeNull();
+  });
+
   test('keeps both ends when all rows are removed, and continues from there', async () => {
     await appendAt(1, 2);
     const head = plain(await audit.readHead());
@@ -815,6 +833,47 @@ function describeOperatorTokens(use: () => Store): void {
   });
 }
 
+/** Tests persons who sign in by an identity provider. */
+function describeOperators(use: () => Store): void {
+  const ADA = { id: 'corp/ada', name: 'Ünïcode 𝄞', granted: '{"role":"admin"}', confirmedAt: 5 };
+
+  test('keeps what was confirmed last, lists persons by id, and takes a grant away', async () => {
+    const { operators } = use();
+    await operators.confirm({ ...ADA, name: 'old' });
+    await operators.confirm(ADA);
+    await operators.confirm({ ...ADA, id: 'corp/bob', granted: null });
+    expect(await operators.find('corp/ada')).toEqual({ ...ADA, endedUntil: 0 });
+    expect(await operators.find('corp/ada\0')).toBeNull();
+    expect((await operators.list(null, 1)).map(({ id }) => id)).toEqual(['corp/ada']);
+    expect((await operators.list('corp/ada', 9)).map(({ id }) => id)).toEqual(['corp/bob']);
+    await operators.withdraw('corp/ada');
+    expect(await operators.find('corp/ada')).toMatchObject({ granted: null, name: ADA.name });
+  });
+
+  test('ends the sessions of a person until a time that only grows, with a record', async () => {
+    const { operators, audit } = use();
+    await operators.confirm(ADA);
+    const batch = makeBatch({ at: 1, record: '{"ended":1}' });
+    expect(await operators.endSessions('corp/ada', 9, batch)).toBe(true);
+    expect(await operators.endSessions('corp/ada', 8)).toBe(true);
+    expect(await operators.endSessions('corp/eve', 9, makeBatch({ at: 1, record: '{}' }))).toBe(false);
+    expect(await operators.endSessions('corp/ada\0', 9)).toBe(false);
+    await operators.confirm(ADA);
+    expect(await operators.find('corp/ada')).toMatchObject({ endedUntil: 9 });
+    expect((await audit.readAfter(0, 9)).map(({ record }) => record)).toEqual(['{"ended":1}']);
+  });
+
+  test('knows ended sessions until they would have ended anyway', async () => {
+    const { operators } = use();
+    await operators.endSession({ session: 'one', keptUntil: 10, now: 1 });
+    await operators.endSession({ session: 'one', keptUntil: 10, now: 1 });
+    expect(await operators.hasEnded(['other', 'one'])).toBe(true);
+    expect(await operators.hasEnded(['other'])).toBe(false);
+    await operators.endSession({ session: 'two', keptUntil: 90, now: 11 });
+    expect(await operators.hasEnded(['one'])).toBe(false);
+  });
+}
+
 /** Tests connections of persons. */
 function describeConnections(use: () => Store): void {
   beforeEach(async () => {
@@ -923,6 +982,12 @@ function describeDeniedSubjects(use: () => Store): void {
     expect(await ids(null, 9)).toEqual(['a/z', 'corp/B', 'corp/a|x', 'corp/b']);
     expect(await ids('corp/B', 1)).toEqual(['corp/a|x']);
     expect(await ids('corp/b', 9)).toEqual([]);
+    const asked = ['corp/b', 'corp/c', 'corp/a|x'];
+    expect((await deniedSubjects.findAll(asked)).map(({ id }) => id).toSorted()).toEqual([
+      'corp/a|x',
+      'corp/b',
+    ]);
+    expect(await deniedSubjects.findAll([])).toEqual([]);
   });
 
   test('tells watchers of each change', async () => {
@@ -950,8 +1015,9 @@ const PING = {
 /** A subscription `s` with a delivery `m` that was taken, and a ping `p`. */
 async function insertDelivered({ subscriptions }: Store): Promise<void> {
   await subscriptions.insert(buildSubscription(), 9);
+  await subscriptions.holdShards('this', { ttlMs: 60_000, latestMs: 60_000 });
   const delivery = { id: 'm', record: '7', type: 't', body: '{}' };
-  await subscriptions.commitReading('s', 0, { progress: '{}', now: 1, deliveries: [delivery] });
+  await subscriptions.commitReading('this', 's', 0, { progress: '{}', now: 1, deliveries: [delivery] });
   const bounds = {
     claim: 'c',
     receivers: 'working',
@@ -959,7 +1025,7 @@ async function insertDelivered({ subscriptions }: Store): Promise<void> {
     deliveriesMax: 1,
     except: [],
   } as const;
-  await subscriptions.claimDeliveries({ now: 1, endsAt: 2, ...bounds });
+  await subscriptions.claimDeliveries({ owner: 'this', now: 1, endsAt: 2, ...bounds });
   const receiver = { failures: 0, failingSince: null, retryAt: null, lastFailure: null, deliveredAt: 1 };
   await subscriptions.recordAttempts('s', 'c', {
     now: 1,
@@ -1158,19 +1224,19 @@ function describeAuditRecords(use: () => Store): void {
 }
 
 function describeCallCounts(use: () => CallCountStore): void {
-  const add = (month: string, calls: Record<string, number>) =>
-    use().add(Object.entries(calls).map(([clientId, count]) => ({ month, clientId, calls: count })));
+  const add = (period: string, calls: Record<string, number>) =>
+    use().add(Object.entries(calls).map(([clientId, count]) => ({ period, clientId, calls: count })));
 
   test('adds calls by client and month, and returns the sums', async () => {
     expect(await use().read('2026-11', 'a')).toBe(0);
-    expect(await add('2026-11', { a: 3 })).toEqual([{ month: '2026-11', clientId: 'a', calls: 3 }]);
+    expect(await add('2026-11', { a: 3 })).toEqual([{ period: '2026-11', clientId: 'a', calls: 3 }]);
     const both = await use().add([
-      { month: '2026-11', clientId: 'a', calls: 2 },
-      { month: '2026-12', clientId: 'a', calls: 7 },
+      { period: '2026-11', clientId: 'a', calls: 2 },
+      { period: '2026-12', clientId: 'a', calls: 7 },
     ]);
     expect(both.toSorted((one, other) => one.calls - other.calls)).toEqual([
-      { month: '2026-11', clientId: 'a', calls: 5 },
-      { month: '2026-12', clientId: 'a', calls: 7 },
+      { period: '2026-11', clientId: 'a', calls: 5 },
+      { period: '2026-12', clientId: 'a', calls: 7 },
     ]);
     expect(await use().read('2026-11', 'a')).toBe(5);
     expect(await use().read('2026-11', 'b')).toBe(0);
@@ -1195,8 +1261,19 @@ function describeCallCounts(use: () => CallCountStore): void {
   test('removes counts of more than a year before', async () => {
     for (const month of ['2025-10', '2025-11', '2026-10']) await add(month, { a: 1 });
     await add('2026-11', { b: 1 });
-    const read = async (month: string) => await use().read(month, 'a');
+    const read = async (period: string) => await use().read(period, 'a');
     expect([await read('2025-10'), await read('2025-11'), await read('2026-10')]).toEqual([0, 1, 1]);
+  });
+
+  test('removes counts of days before the day before, and keeps those of months', async () => {
+    const read = async (periods: string[]) =>
+      await Promise.all(periods.map((period) => use().read(period, 'a')));
+    for (const period of ['2026-10', '2026-10-30', '2026-10-31', '2026-11', '2026-11-01'])
+      await add(period, { a: 1 });
+    await add('2026-11', { b: 1 });
+    expect(await read(['2026-10-30', '2026-10-31', '2026-11', '2026-11-01'])).toEqual([0, 1, 1, 1]);
+    await add('2026-11-03', { b: 1 });
+    expect(await read(['2026-10', '2026-11', '2026-11-01'])).toEqual([1, 1, 0]);
   });
 }
 

@@ -10,10 +10,14 @@ import type {
 } from '@erp-proxy/stores/ports';
 import { openMemoryStore } from '@erp-proxy/stores/testing';
 import fc from 'fast-check';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { countCases } from '../random-cases.ts';
 
 const MAX = 100;
+const ALL = Array.from({ length: 16 }, (_, shard) => shard);
+/** The process that works the subscriptions. */
+const OWNER = 'this';
+const HELD = { ttlMs: 60_000, latestMs: 60_000 };
 
 export function buildSubscription(
   changes: { id?: string; name?: string; body?: string; createdBy?: string } = {},
@@ -26,14 +30,16 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
 
   beforeEach(async () => {
     store = use();
+    await store.holdShards(OWNER, HELD);
     await store.insert(buildSubscription(), MAX);
   });
 
   const find = async () => (await store.findByName('orders')) as StoredSubscription;
   /** Commits a reading that found these records. The id of a delivery is `<record>@<now>`. */
-  const commit = async (now: number, ...records: string[]) => {
+  const commit = (now: number, ...records: string[]) => commitAs(OWNER, now, ...records);
+  const commitAs = async (owner: string, now: number, ...records: string[]) => {
     const progress = await store.readProgress('s', 0);
-    return store.commitReading('s', progress?.progressVersion ?? 0, {
+    return store.commitReading(owner, 's', progress?.progressVersion ?? 0, {
       progress: `{"now":${now}}`,
       now,
       deliveries: records.map((record) => ({
@@ -55,6 +61,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     changes: Partial<DeliveryClaim> = {},
   ) =>
     store.claimDeliveries({
+      owner: OWNER,
       receivers,
       now,
       endsAt: now + 30_000,
@@ -136,8 +143,8 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await names({ after: 'Zulu', limit: 1 })).toEqual(['alpha']);
     expect(await names({ state: 'paused' })).toEqual(['alpha']);
     expect(await names({ search: 'B.EXAMPLE' })).toEqual(['Zulu']);
-    expect((await store.listActive(10)).map(({ id }) => id).sort()).toEqual(['a', 's']);
-    expect(await store.listActive(1)).toHaveLength(1);
+    expect((await store.listActive(OWNER, 10)).map(({ id }) => id).sort()).toEqual(['a', 's']);
+    expect(await store.listActive(OWNER, 1)).toHaveLength(1);
   });
 
   test('changes one version of a subscription', async () => {
@@ -163,11 +170,11 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
 
   test('a reading is stored once, and only while the subscription is active', async () => {
     const reading = { progress: '{"p":1}', now: 2000, deliveries: [] };
-    expect(await store.commitReading('s', 0, reading)).toBe(true);
-    expect(await store.commitReading('s', 0, reading)).toBe(false);
+    expect(await store.commitReading(OWNER, 's', 0, reading)).toBe(true);
+    expect(await store.commitReading(OWNER, 's', 0, reading)).toBe(false);
     await store.setState('s', 1, { state: 'paused', reason: 'r', now: 1 });
-    expect(await store.commitReading('s', 1, reading)).toBe(false);
-    expect(await store.commitReading('missing', 0, reading)).toBe(false);
+    expect(await store.commitReading(OWNER, 's', 1, reading)).toBe(false);
+    expect(await store.commitReading(OWNER, 'missing', 0, reading)).toBe(false);
     expect(await store.readProgress('s', 1)).toMatchObject({
       progress: '{"p":1}',
       progressVersion: 1,
@@ -179,9 +186,9 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     let version = 0;
     const storeIds = async (replacesAll: boolean, ...parts: [part: number, ids: string][]) => {
       const ids = { replacesAll, parts: parts.map(([part, text]) => ({ part, ids: text })) };
-      expect(await store.commitReading('s', version++, { progress: '{}', ids, now: 1, deliveries: [] })).toBe(
-        true,
-      );
+      expect(
+        await store.commitReading(OWNER, 's', version++, { progress: '{}', ids, now: 1, deliveries: [] }),
+      ).toBe(true);
       return (await store.readProgress('s', 0))?.ids;
     };
     expect((await store.readProgress('s', 0))?.ids).toBeNull();
@@ -194,7 +201,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await storeIds(true, ...many)).toBe(many.map(([, ids]) => ids).join());
     // A reading whose position is not stored changes no ids.
     const late = { progress: '{}', ids: { replacesAll: true, parts: [] }, now: 1, deliveries: [] };
-    expect(await store.commitReading('s', 0, late)).toBe(false);
+    expect(await store.commitReading(OWNER, 's', 0, late)).toBe(false);
     expect((await store.readProgress('s', 0))?.ids).not.toBeNull();
     expect(await storeIds(true)).toBeNull();
     await storeIds(true, [0, '7']);
@@ -204,11 +211,11 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   });
 
   test('records why changes cannot be read, until they can', async () => {
-    await store.saveReadingOutcomes([{ id: 's', problem: 'There is no instance.', at: 2000 }]);
+    await store.saveReadingOutcomes(OWNER, [{ id: 's', problem: 'There is no instance.', at: 2000 }]);
     expect(await find()).toMatchObject({ problem: 'There is no instance.', readAt: 2000, version: 1 });
     await commit(3000);
     expect(await find()).toMatchObject({ problem: null, readAt: 3000 });
-    await store.saveReadingOutcomes([
+    await store.saveReadingOutcomes(OWNER, [
       { id: 's', problem: null, at: 4000 },
       { id: 'missing', problem: null, at: 4000 },
     ]);
@@ -216,29 +223,29 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   });
 
   test('claims what is due, byte for byte, once', async () => {
-    expect(await store.findNextDue([])).toBeNull();
+    expect(await store.findNextDue(OWNER, [])).toBeNull();
     const progress = await store.readProgress('s', 0);
     const body = '{"a":"é\\u0000\\"🙂"}';
-    await store.commitReading('s', progress?.progressVersion ?? 0, {
+    await store.commitReading(OWNER, 's', progress?.progressVersion ?? 0, {
       progress: '{}',
       now: 2000,
       deliveries: [{ id: 'm', record: '7', type: 't', body }],
     });
-    expect(await store.findNextDue([])).toBe(2000);
-    expect(await store.findNextDue(['s'])).toBeNull();
+    expect(await store.findNextDue(OWNER, [])).toBe(2000);
+    expect(await store.findNextDue(OWNER, ['s'])).toBeNull();
     expect(await claim(1999)).toEqual([]);
     const [batch] = await claim(2000);
     expect(batch?.subscription.id).toBe('s');
     expect(batch?.deliveries).toMatchObject([{ id: 'm', record: '7', type: 't', attempts: 1, body }]);
     expect(await claim(2001)).toEqual([]);
-    expect(await store.findNextDue([])).toBe(32_000);
+    expect(await store.findNextDue(OWNER, [])).toBe(32_000);
     // The first claim has ended, as if its process had died.
     expect(await claim(32_000)).toMatchObject([{ deliveries: [{ id: 'm', attempts: 2 }] }]);
     await record('c2000', 33_000, [{ id: 'm' }]);
     expect(await listStates()).toEqual(['m waiting']);
     await record('c32000', 33_000, [{ id: 'm' }]);
     expect(await listStates()).toEqual(['m delivered']);
-    expect(await store.findNextDue([])).toBeNull();
+    expect(await store.findNextDue(OWNER, [])).toBeNull();
     expect(await store.listDeliveries('s', { beforeSeq: null, limit: 1 })).toMatchObject([
       { attempts: 2, status: 204, durationMs: 5, endedAt: 33_000, nextAt: null, createdAt: 2000 },
     ]);
@@ -271,10 +278,10 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await commit(2000, '1');
     expect(await claim(2000, { except: ['s'] })).toEqual([]);
     await store.setState('s', 1, { state: 'paused', reason: 'r', now: 2000 });
-    expect(await store.findNextDue([])).toBeNull();
+    expect(await store.findNextDue(OWNER, [])).toBeNull();
     expect(await claim(2000)).toEqual([]);
     await store.setState('s', 2, { state: 'active', reason: null, now: 2500 });
-    expect(await store.findNextDue([])).toBe(2000);
+    expect(await store.findNextDue(OWNER, [])).toBe(2000);
     await store.remove('s', 3);
     expect(await claim(3000)).toEqual([]);
     expect(await store.prune(0, 100, 100)).toBe(1);
@@ -295,7 +302,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     );
     await commit(3000, '1');
     expect(await listStates()).toEqual(['1@3000 waiting', '2@2000 waiting', '1@2000 merged']);
-    expect(await store.findNextDue([])).toBe(9000);
+    expect(await store.findNextDue(OWNER, [])).toBe(9000);
     // While the receiver fails, one delivery is claimed at a time. The other delivery has no recorded result, and is
     // due when its claim ends.
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '1@3000', attempts: 2 }] }]);
@@ -315,7 +322,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     ]);
     expect(idsOf(await claim(4000))).toEqual(['1@3000']);
     await record('c4000', 4100, [{ id: '1@3000' }]);
-    expect(await store.findNextDue([])).toBe(9000);
+    expect(await store.findNextDue(OWNER, [])).toBe(9000);
     expect(await claim(9000)).toMatchObject([{ deliveries: [{ id: '2@3000', attempts: 2 }] }]);
   });
 
@@ -324,7 +331,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     await claim(3_600_000, { deliveriesMax: 1 });
     await commit(3_601_000, '1');
     await commit(2000, '1', '2');
-    expect(await store.findNextDue([])).toBe(2000);
+    expect(await store.findNextDue(OWNER, [])).toBe(2000);
     // The delivery of record 1 is being sent.
     expect(idsOf(await claim(2000))).toEqual(['2@2000']);
     await record('c3600000', 2100, [{ id: '1@3600000' }]);
@@ -339,10 +346,10 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       failingSince: 3_600_100,
       retryAt: 3_900_500,
     });
-    expect(await store.findNextDue([])).toBe(3_900_500);
+    expect(await store.findNextDue(OWNER, [])).toBe(3_900_500);
     // The clock was set back by an hour before this reading was stored.
     await commit(1000, '3');
-    await store.advanceWaits(31_000, 3_600_000);
+    await store.advanceWaits(ALL, 31_000, 3_600_000);
     const listed = await store.listDeliveries('s', { beforeSeq: null, limit: 10 });
     expect(listed.map(({ id, nextAt }) => [id, nextAt])).toEqual([
       ['3@1000', 1000],
@@ -350,7 +357,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       ['1@3600000', 300_000],
     ]);
     expect(await find()).toMatchObject({ retryAt: 300_500 });
-    expect(await store.findNextDue([])).toBe(300_500);
+    expect(await store.findNextDue(OWNER, [])).toBe(300_500);
   });
 
   test('waits that a clock that was set back left behind are limited', async () => {
@@ -362,9 +369,9 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       failingSince: 3_600_100,
       retryAt: 3_609_000,
     });
-    await store.limitWaits({ ...limits, now: 3_600_100 });
-    expect(await store.findNextDue([])).toBe(3_609_000);
-    await store.limitWaits(limits);
+    await store.limitWaits({ owner: OWNER, ...limits, now: 3_600_100 });
+    expect(await store.findNextDue(OWNER, [])).toBe(3_609_000);
+    await store.limitWaits({ owner: OWNER, ...limits });
     const listTimes = async () =>
       (await store.listDeliveries('s', { beforeSeq: null, limit: 10 })).map(({ id, nextAt }) => [id, nextAt]);
     const limited = [
@@ -374,8 +381,8 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     ];
     expect(await listTimes()).toEqual(limited);
     expect(await find()).toMatchObject({ retryAt: 92_000, failures: 1 });
-    expect(await store.findNextDue([])).toBe(92_000);
-    await store.limitWaits({ ...limits, now: 3000 });
+    expect(await store.findNextDue(OWNER, [])).toBe(92_000);
+    await store.limitWaits({ owner: OWNER, ...limits, now: 3000 });
     expect(await listTimes()).toEqual(limited);
   });
 
@@ -412,13 +419,13 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       retryAt: 9000,
       lastFailure: 'refused',
     });
-    expect(await store.findNextDue([])).toBe(90_000);
+    expect(await store.findNextDue(OWNER, [])).toBe(90_000);
     expect(idsOf(await claim(90_000))).toEqual(['1@2000']);
     await record('c90000', 90_100, [{ id: '1@2000' }], { wakesAll: true });
     expect(idsOf(await claim(90_100))).toEqual(['2@2000', '3@2000']);
     await record('c90100', 90_200, [{ id: '2@2000', state: 'failed', status: 400 }], { disables: 'gone' });
     expect(await find()).toMatchObject({ state: 'disabled', reason: 'gone', version: 2 });
-    expect(await store.findNextDue([])).toBeNull();
+    expect(await store.findNextDue(OWNER, [])).toBeNull();
     expect(await listStates()).toEqual(['3@2000 waiting', '2@2000 failed', '1@2000 delivered']);
   });
 
@@ -432,7 +439,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     });
     await store.setState('s', 1, { state: 'active', reason: null, now: 3000 });
     expect(await find()).toMatchObject({ failures: 0, failingSince: null, retryAt: null });
-    expect(await store.findNextDue([])).toBe(3000);
+    expect(await store.findNextDue(OWNER, [])).toBe(3000);
   });
 
   test('a ping is logged, and one that the receiver takes ends the wait for a retry', async () => {
@@ -448,7 +455,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
     expect(await find()).toMatchObject({ failures: 1, lastFailure: 'no' });
     await store.logDelivery('s', { ...ping, id: 'p2', state: 'delivered', status: 200, failure: null }, 2600);
     expect(await find()).toMatchObject({ failures: 0, retryAt: null, deliveredAt: 2600 });
-    expect(await store.findNextDue([])).toBe(2600);
+    expect(await store.findNextDue(OWNER, [])).toBe(2600);
     expect(await listStates()).toEqual(['p2 delivered', 'p1 failed', '1@2000 waiting']);
     expect(await store.replay('s', 'p1', 3000)).toBe('conflict');
   });
@@ -486,12 +493,119 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
   test('measures what waits, the oldest first', async () => {
     await store.insert(buildSubscription({ id: 't', name: 'a' }), MAX);
     await commit(2000, '1', '2');
-    expect(await store.measure(10)).toEqual([
+    expect(await store.measure(OWNER, 10)).toEqual([
       { name: 'orders', state: 'active', failures: 0, problem: null, waiting: 2, oldestAt: 2000 },
       { name: 'a', state: 'active', failures: 0, problem: null, waiting: 0, oldestAt: null },
     ]);
-    expect(await store.measure(1)).toHaveLength(1);
+    expect(await store.measure(OWNER, 1)).toHaveLength(1);
     expect(await store.readProgress('s', 1)).toMatchObject({ waiting: 1 });
+  });
+
+  describe('shards', () => {
+    const hold = (owner: string, ttlMs = 60_000) => store.holdShards(owner, { ttlMs, latestMs: 60_000 });
+    const ALL_OF = (...held: number[][]) => held.flat().sort((one, other) => one - other);
+
+    beforeEach(() => store.releaseShards(OWNER));
+
+    test('are divided among the processes that ask, and each belongs to one', async () => {
+      expect(await hold('one')).toEqual(ALL);
+      // The first process learns of the second one when it asks again.
+      expect(await hold('two')).toEqual([]);
+      const one = await hold('one');
+      expect(one).toHaveLength(8);
+      const two = await hold('two');
+      expect(ALL_OF(one, two)).toEqual(ALL);
+      // A process that holds its part keeps it.
+      expect(await hold('one')).toEqual(one);
+      expect(await hold('two')).toEqual(two);
+      for (const owner of ['three', 'one', 'two']) await hold(owner);
+      const divided = [await hold('one'), await hold('two'), await hold('three')];
+      expect(ALL_OF(...divided)).toEqual(ALL);
+      expect(divided.map(({ length }) => length).sort()).toEqual([5, 5, 6]);
+    });
+
+    test('go to the others when a process releases them or dies', async () => {
+      for (const owner of ['one', 'two', 'one', 'two']) await hold(owner);
+      await store.releaseShards('one');
+      expect(await hold('two')).toEqual(ALL);
+      await hold('dead', 50);
+      await hold('two');
+      await hold('dead', 50);
+      await expect.poll(() => hold('two')).toEqual(ALL);
+    });
+
+    test('return after the clock was set back', async () => {
+      await store.holdShards('dead', { ttlMs: 3_600_000, latestMs: 3_600_000 });
+      expect(await store.holdShards('two', { ttlMs: 15_000, latestMs: 3_600_000 })).toEqual([]);
+      expect(await store.holdShards('two', { ttlMs: 15_000, latestMs: 16_000 })).toEqual(ALL);
+    });
+
+    test('that processes ask for at the same moment belong to one each', async () => {
+      const owners = Array.from({ length: 20 }, (_, index) => `o${index}`);
+      for (let round = 0; round < 3; round++) {
+        const held = await Promise.all(owners.map((owner) => hold(owner)));
+        expect(new Set(held.flat()).size).toBe(held.flat().length);
+      }
+      // There are more processes than shards.
+      const held = await Promise.all(owners.map((owner) => hold(owner)));
+      expect(ALL_OF(...held)).toEqual(ALL);
+    });
+
+    test('another process sees, changes and sends nothing of the subscriptions in a shard', async () => {
+      await hold('one');
+      await commitAs('one', 2000, '1', '2');
+      const isSeen = async (owner: string) => [
+        (await store.listActive(owner, 9)).length,
+        (await store.findNextDue(owner, [])) !== null,
+        (await store.measure(owner, 9)).length,
+      ];
+      expect(await isSeen('one')).toEqual([1, true, 1]);
+      expect(await isSeen('two')).toEqual([0, false, 0]);
+      expect(await commitAs('two', 3000, '1')).toBe(false);
+      expect(await claim(3000, { owner: 'two' })).toEqual([]);
+      await store.saveReadingOutcomes('two', [{ id: 's', problem: 'no', at: 9000 }]);
+      expect(await find()).toMatchObject({ readAt: 2000, problem: null });
+      await store.limitWaits({ owner: 'two', now: 0, claimMs: 1, retryMs: 1 });
+      await store.advanceWaits([7], 0, 1000);
+      expect(await store.findNextDue('one', [])).toBe(2000);
+      await store.advanceWaits([0], 0, 1000);
+      expect(await store.findNextDue('one', [])).toBe(1000);
+    });
+
+    test('a process that was stopped until its lease ended stores nothing, and claims nothing', async () => {
+      await hold('stopped', 50);
+      await expect.poll(() => hold('other')).toEqual(ALL);
+      expect(await commitAs('stopped', 2000, '1')).toBe(false);
+      expect(await commitAs('other', 3000, '1')).toBe(true);
+      expect(await claim(4000, { owner: 'stopped' })).toEqual([]);
+      expect(idsOf(await claim(4000, { owner: 'other' }))).toEqual(['1@3000']);
+    });
+
+    test('are about as large as each other, for subscriptions with random ids', async () => {
+      await hold(OWNER);
+      for (let index = 0; index < 320; index++) {
+        const id = crypto.randomUUID();
+        await store.insert(buildSubscription({ id, name: id }), 1000);
+      }
+      const counts = new Map<number, number>();
+      for (const { shard } of await store.listActive(OWNER, 1000))
+        counts.set(shard, (counts.get(shard) ?? 0) + 1);
+      expect([...counts.keys()].sort((one, other) => one - other)).toEqual(ALL);
+      expect(Math.max(...counts.values())).toBeLessThan(60);
+    });
+  });
+
+  test('a process whose deliveries were all claimed by another one does not change the receiver', async () => {
+    await commit(2000, '1');
+    await claim(2000);
+    await claim(40_000);
+    await record('c2000', 41_000, [{ id: '1@2000', state: 'waiting', nextAt: 50_000 }], {
+      failures: 1,
+      failingSince: 41_000,
+      retryAt: 50_000,
+      lastFailure: 'late',
+    });
+    expect(await find()).toMatchObject({ failures: 0, retryAt: null, lastFailure: null });
   });
 
   test('removes ended deliveries by age and number, never waiting ones', async () => {
@@ -535,6 +649,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
       fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
         const id = `r${++round}`;
         const stores = [store, openMemoryStore().subscriptions];
+        for (const each of stores) await each.holdShards(OWNER, HELD);
         for (const each of stores) await each.insert(buildSubscription({ id, name: id }), 10_000);
         let now = 1_000_000;
         let claimed: DeliveryBatch | undefined;
@@ -551,7 +666,7 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
             case 'commit': {
               const progress = await store.readProgress(id, 0);
               await both((each) =>
-                each.commitReading(id, progress?.progressVersion ?? 0, {
+                each.commitReading(OWNER, id, progress?.progressVersion ?? 0, {
                   progress: `${index}`,
                   now,
                   deliveries: records.map((it) => ({
@@ -567,8 +682,11 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
             case 'claim': {
               name = `${id}-${index}`;
               // The store of the suite also has the rows of earlier rounds.
-              const others = (await store.listActive(10_000)).map((it) => it.id).filter((it) => it !== id);
+              const others = (await store.listActive(OWNER, 10_000))
+                .map((it) => it.id)
+                .filter((it) => it !== id);
               const wanted = {
+                owner: OWNER,
                 now,
                 endsAt: now + 30_000,
                 claim: name,
@@ -620,8 +738,8 @@ export function describeSubscriptions(use: () => SubscriptionStore): void {
               await both((each) => each.replaySince(id, now - 40_000, now));
               break;
             case 'limit':
-              await both((each) => each.limitWaits({ now, claimMs: 30_000, retryMs: 60_000 }));
-              await both((each) => each.advanceWaits(now + 30_000, 7000));
+              await both((each) => each.limitWaits({ owner: OWNER, now, claimMs: 30_000, retryMs: 60_000 }));
+              await both((each) => each.advanceWaits(ALL, now + 30_000, 7000));
               break;
             case 'ping': {
               const ping = {

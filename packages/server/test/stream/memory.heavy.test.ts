@@ -223,7 +223,7 @@ function takeAnswer(path: string, call: object, headers: Record<string, string> 
       headers: {
         'x-proxy-api': key,
         'content-type': 'application/json',
-        'x-request-timeout': '60',
+        'x-request-timeout': '300',
         ...headers,
       },
     });

@@ -162,7 +162,7 @@ test('the versions of one record arrive in order, one at a time, whatever the re
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
     return seed / 2 ** 31;
   };
-  const overlaps: number[] = [];
+  const overlaps: string[] = [];
   receiver.answer = watchOverlaps(overlaps, async (response) => {
     await pauseAtRandom(random);
     response.writeHead(random() < 0.3 ? 500 : 204).end();

@@ -17,7 +17,8 @@ const app = await createApp({
     'upstream.protocol': 'jsonrpc',
     'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
   }),
-  version: '0.0.0',
+  // Each process has its own `user-agent`.
+  version: `0.0.${process.pid}`,
   logger: createLogger('error'),
   subscriptionTimes: { leaseMs: 150, claimMs: 400, sendMs: 200, secondMs: 0.2, upkeepMs: 1000 },
 });

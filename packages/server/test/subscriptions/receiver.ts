@@ -80,14 +80,15 @@ export async function startReceiver(): Promise<Receiver> {
 const TURNS_OF_END = 20;
 
 /**
- * Answers as `answer` says, and adds the record to `overlaps` if a second delivery of it arrives before the first one
- * has ended. A sender closes the connection of an attempt that it gives up. A receiver that was paused reads that end
- * and the next attempt in one turn, in any order, so the end may come some turns later.
+ * Answers as `answer` says, and adds subscription and record to `overlaps` if a second delivery of it arrives before
+ * the first one has ended. A sender closes the connection of an attempt that it gives up. A receiver that was paused
+ * reads that end and the next attempt in one turn, in any order, so the end may come some turns later.
  */
-export function watchOverlaps(overlaps: number[], answer: Answer): Answer {
-  const running = new Map<number, ServerResponse>();
+export function watchOverlaps(overlaps: string[], answer: Answer): Answer {
+  const running = new Map<string, ServerResponse>();
   return async (response, delivery, index) => {
-    const { id } = delivery.json.data;
+    const { data } = delivery.json;
+    const id = `${data.subscription} ${data.id}`;
     const before = running.get(id);
     running.set(id, response);
     if (before !== undefined && !before.closed) await passTurns(TURNS_OF_END);
@@ -96,7 +97,12 @@ export function watchOverlaps(overlaps: number[], answer: Answer): Answer {
   };
 }
 
-function findFault(body: string, headers: Record<string, string>, secrets: readonly string[]): string | null {
+/** Why the signature of a secret is not valid; null if those of all secrets are. */
+export function findFault(
+  body: string,
+  headers: Record<string, string>,
+  secrets: readonly string[],
+): string | null {
   const faults = secrets.map((secret) => {
     try {
       new Webhook(secret).verify(body, headers);

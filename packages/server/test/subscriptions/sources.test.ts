@@ -163,7 +163,7 @@ test('ends with no work in progress', async () => {
   for (let index = 0; index < 20; index++) await subscribe({ name: `s${index}` });
   await expect.poll(() => receiver.received.length).toBe(20);
   await proxy.close();
-  expect(proxy.app.subscriptionWorker.states()).toMatchObject({ isLeading: false, reading: 0, sending: 0 });
+  expect(proxy.app.subscriptionWorker.states()).toMatchObject({ shards: [], reading: 0, sending: 0 });
   await expect.poll(() => receiver.running).toBe(0);
 });
 

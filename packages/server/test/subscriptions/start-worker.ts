@@ -29,8 +29,12 @@ export const BODY = readBody({ name: 'contacts', body: JSON.stringify(GIVEN) }) 
 export const TIMES = { ...WORKER_TIMES, secondMs: 10 };
 export const NOTHING = { changes: [], unsent: [], state: {}, more: false, isRepeatable: true };
 
+export const OWNER = 'this';
+
+/** A store with one subscription `s`, whose shards {@link OWNER} holds. */
 export async function openStore(changes: Partial<RecordBody> = {}): Promise<Store> {
   const store = openMemoryStore();
+  await store.subscriptions.holdShards(OWNER, { ttlMs: 60_000, latestMs: 60_000 });
   const body = printBody({ ...BODY, ...changes });
   await store.subscriptions.insert({ id: 's', name: 'contacts', body, createdAt: 0 }, 10);
   return store;
@@ -59,7 +63,7 @@ export function makeWorker(
     notices: { listDue: async () => [] },
     check: async () => null,
     send: async () => null,
-    owner: 'this',
+    owner: OWNER,
     retentionMs: 60_000,
     keptMax: 10,
     times: TIMES,

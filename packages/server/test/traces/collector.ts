@@ -46,7 +46,9 @@ export async function startCollector(answer: Answer = ACCEPT): Promise<Collector
     const raw = await buffer(request);
     const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
     requests.push({ path: request.url ?? '', headers: request.headers, body });
-    if (request.headers['content-type'] === 'application/json') {
+    if (/\/v1\/(logs|metrics)$/.test(request.url ?? '')) {
+      // Tests of other signals read the requests.
+    } else if (request.headers['content-type'] === 'application/json') {
       for (const { resource: sender, scopeSpans } of JSON.parse(body.toString()).resourceSpans) {
         resource = readAttributes(sender.attributes);
         processes.add(resource['service.instance.id']);
@@ -85,7 +87,7 @@ interface JsonSpan {
   status: { code: number };
 }
 
-interface JsonAttribute {
+export interface JsonAttribute {
   key: string;
   value: Record<string, unknown>;
 }
@@ -104,7 +106,7 @@ function readSpan(span: JsonSpan): CollectedSpan {
   };
 }
 
-function readAttributes(attributes: JsonAttribute[]): Record<string, unknown> {
+export function readAttributes(attributes: JsonAttribute[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
@@ -132,7 +134,7 @@ function readProtobuf(bytes: Buffer): CollectedSpan[] {
 }
 
 /** The values of each field of a protobuf message, as bytes. A number keeps its encoding. */
-function readFields(bytes: Buffer): Map<number, Buffer[]> {
+export function readFields(bytes: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>();
   let at = 0;
   const readVarint = () => {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { printCall } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
-import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult, resetAfterReading } from '../scripted-upstream.ts';
 import { countTurns } from '../watch-turns.ts';
 
 const PREFER = { prefer: 'values=normalized' };
@@ -42,11 +42,11 @@ const value = (body: Buffer) => /"result":(.*)\}$/s.exec(body.toString())?.[1];
 describe('a read', () => {
   test.each([
     ['values=normalized', true],
-    ['respond-async, Values = "normalized"; x=1', true],
+    ['handling=lenient, Values = "normalized"; x=1', true],
     ['values=normalized, values=raw', true],
     ['values=raw, values=normalized', false],
     ['values=Normalized', false],
-    ['respond-async', false],
+    ['handling=lenient', false],
     ['', false],
   ])('with prefer: %s is normalized: %s', async (prefer, isNormalized) => {
     await open();
@@ -230,5 +230,28 @@ describe('a write', () => {
     expect(body.toString()).toContain('access_error');
     expect(body.toString()).toContain('Nothing was written');
     expect([headers[APPLIED], sent('"write"').length]).toEqual([undefined, 0]);
+  });
+
+  test('is not sent if the answer with the types breaks off, which does not concern the next call', async () => {
+    const long = printResult(
+      JSON.stringify({ ...TYPES, note: { type: 'text', relation: 'x'.repeat(400_000) } }),
+    );
+    let isWhole = false;
+    pair = await startPair(async (socket, { body }) => {
+      if (!body.includes('"fields_get"')) return answerLikeOdoo(socket, printResult('true'));
+      if (isWhole) return answerLikeOdoo(socket, long);
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${long.length}\r\n`);
+      socket.write(`Content-Type: application/json\r\n\r\n${long.slice(0, 300_000)}`);
+      await resetAfterReading(socket);
+    });
+    const failed = await pair.proxy.call(
+      printCall(pair.upstream.url, { action: '"write"', params: '[[1], {"name": null}]' }),
+      PREFER,
+    );
+    expect(failed.json.error.data).toMatchObject({ type: 'upstream_unreachable', outcome: 'not_sent' });
+    expect(sent('"write"')).toHaveLength(0);
+    isWhole = true;
+    expect((await write('{"name": null}')).headers[APPLIED]).toBe('values=normalized');
+    expect(sent('{"name": false}')).toHaveLength(1);
   });
 });

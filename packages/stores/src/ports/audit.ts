@@ -89,4 +89,11 @@ export interface AuditStore {
    * of removed rows.
    */
   prune(before: number, limit: number): Promise<number>;
+  /** The last row that the sink of this name has taken; null: none. */
+  readSink(name: string): Promise<AuditPosition | null>;
+  /**
+   * Stores the last row that a sink has taken. `from`: the number of the one before, as `readSink` returned it. False:
+   * another process has stored another one since, and nothing is changed.
+   */
+  moveSink(name: string, from: number | null, to: AuditPosition): Promise<boolean>;
 }

@@ -17,6 +17,8 @@ export interface DeniedSubjectStore {
   /** False if the subject is not denied. */
   allow(id: string, auditBatch?: AuditBatch): Promise<boolean>;
   find(id: string): Promise<DeniedSubject | null>;
+  /** Which of these are denied. In any order. */
+  findAll(ids: readonly string[]): Promise<DeniedSubject[]>;
   /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: begins with the first. */
   list(after: string | null, limit: number): Promise<DeniedSubject[]>;
 }

@@ -10,9 +10,23 @@ export type { AuditBatch, AuditFilters, AuditPosition, AuditRow, AuditSearch, Au
 export type { CallCount, CallCountStore } from './call-counts.ts';
 export type { Change } from './change.ts';
 export type { ConnectionId, ConnectionListQuery, StoredConnection } from './connections.ts';
+export type {
+  ConsentListQuery,
+  SignInObject,
+  SignInObjectStore,
+  StoredConsent,
+} from './consents.ts';
 export type { DeniedSubject, DeniedSubjectStore } from './denied-subjects.ts';
 export type { IdempotencyClaim, IdempotencyRow, IdempotencyStore, IdempotencyUse } from './idempotency.ts';
 export type { InstanceListQuery, InstanceStore, StoredInstance } from './instances.ts';
+export type {
+  FullJobs,
+  JobBounds,
+  JobEnd,
+  JobRequest,
+  JobRow,
+  JobStore,
+} from './jobs.ts';
 export type {
   EndingKey,
   KeyListQuery,
@@ -24,10 +38,11 @@ export type {
 } from './keys.ts';
 export type { LeaseStore } from './leases.ts';
 export type { OperatorToken, OperatorTokenStore, StoredOperatorToken } from './operator-tokens.ts';
-export type { OperatorStore } from './operators.ts';
+export type { OperatorRecord, OperatorStore } from './operators.ts';
 export type { StatisticsRow, StatisticsStore } from './statistics.ts';
 export type { ChangeListener, Store, StoreChange } from './store.ts';
 export type {
+  ActiveSubscription,
   AttemptOutcome,
   ClaimedDelivery,
   DeliveryBatch,

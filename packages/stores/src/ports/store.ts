@@ -6,9 +6,11 @@ import type { ApprovalStore } from './approvals.ts';
 import type { AuditStore } from './audit.ts';
 import type { CallCountStore } from './call-counts.ts';
 import type { ConnectionStore } from './connections.ts';
+import type { ConsentStore, SignInObjectStore } from './consents.ts';
 import type { DeniedSubjectStore } from './denied-subjects.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { InstanceStore } from './instances.ts';
+import type { JobStore } from './jobs.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './leases.ts';
 import type { OperatorTokenStore } from './operator-tokens.ts';
@@ -18,8 +20,8 @@ import type { SubscriptionStore } from './subscriptions.ts';
 
 /** A change that this or another process made. */
 export interface StoreChange {
-  kind: 'key' | 'instance' | 'connection' | 'subject' | 'subscription';
-  /** The id of the key, subject or subscription, the name of the instance, or `<instance> <person>`. */
+  kind: 'key' | 'instance' | 'connection' | 'consent' | 'subject' | 'subscription';
+  /** The id of the key, consent, subject or subscription, the name of the instance, or `<instance> <person>`. */
   id: string;
 }
 
@@ -32,6 +34,8 @@ export interface Store {
   readonly keys: KeyStore;
   readonly instances: InstanceStore;
   readonly connections: ConnectionStore;
+  readonly consents: ConsentStore;
+  readonly signInObjects: SignInObjectStore;
   readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
   readonly callCounts: CallCountStore;
@@ -41,6 +45,7 @@ export interface Store {
   readonly operators: OperatorStore;
   readonly statistics: StatisticsStore;
   readonly subscriptions: SubscriptionStore;
+  readonly jobs: JobStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Later, listeners get the missed changes, or null. */
@@ -51,6 +56,12 @@ export interface Store {
   readonly statementsGivenUp?: number;
   /** Rejects or throws if the store cannot be used now. */
   probe(): Promise<void>;
+  /**
+   * Takes over the user and the password of another `store.url` of the same database, for new connections. Rejects with
+   * a {@link StoreError}, and changes nothing, if the URL differs in more than that, or if the server refuses them.
+   * Left out: the engine has neither.
+   */
+  takeLogin?(url: string): Promise<void>;
   /** Can be called twice. */
   close(): Promise<void>;
 }

@@ -39,6 +39,10 @@ export interface StoredSubscription extends SubscriptionDefinition {
   readonly deliveredAt: number | null;
 }
 
+export interface ActiveSubscription extends Pick<StoredSubscription, 'id' | 'name' | 'body'> {
+  readonly shard: number;
+}
+
 /** State from which the next reading of a subscription continues. */
 export interface SubscriptionProgress {
   readonly subscription: StoredSubscription;
@@ -128,6 +132,8 @@ export interface DeliveryBatch {
 }
 
 export interface DeliveryClaim {
+  /** Only subscriptions of the shards that this process holds. */
+  readonly owner: string;
   readonly now: number;
   /** End of the claim. The deliveries are then due again, unless their attempts were recorded. */
   readonly endsAt: number;
@@ -142,8 +148,18 @@ export interface DeliveryClaim {
   readonly except: readonly string[];
 }
 
+/** The terms on which a process holds shards. */
+export interface ShardTerms {
+  /** Time from now after which the process holds its shards no more, unless it asks again. */
+  readonly ttlMs: number;
+  /** A lease that ends more than this time from now counts as expired. */
+  readonly latestMs: number;
+}
+
 /** Maximum waits by the rules for deliveries. */
 export interface WaitLimits {
+  /** Only subscriptions of the shards that this process holds. */
+  readonly owner: string;
   readonly now: number;
   /** Maximum wait of a delivery that is being sent, or was never tried. */
   readonly claimMs: number;
@@ -194,8 +210,11 @@ export interface SubscriptionBacklog
 
 /**
  * Subscriptions, and the deliveries that their changes cause: an outbox and its log. The audit record `auditBatch` is
- * appended as in {@link KeyStore}. Methods without `auditBatch` are for the process that reads changes and sends
- * deliveries.
+ * appended as in {@link KeyStore}.
+ *
+ * Each subscription belongs to one of 16 shards, by its id, and each shard to one process at a time. Methods
+ * with an `owner` are for the process that works subscriptions: they see and change only subscriptions of shards that
+ * this process holds at that moment, by the clock of the store.
  */
 export interface SubscriptionStore {
   /** `conflict`: the name is taken. `full`: there are `max` subscriptions. */
@@ -208,7 +227,7 @@ export interface SubscriptionStore {
   /** At most `limit` subscriptions, ordered by the code points of their names. */
   list(query: SubscriptionListQuery): Promise<StoredSubscription[]>;
   /** At most `limit` active subscriptions, in any order. */
-  listActive(limit: number): Promise<Pick<StoredSubscription, 'id' | 'name' | 'body'>[]>;
+  listActive(owner: string, limit: number): Promise<ActiveSubscription[]>;
   /** Replaces the body if the row still has this version. `restarts`: forgets the position of its readings. */
   replace(
     id: string,
@@ -226,31 +245,44 @@ export interface SubscriptionStore {
   /** Removes a subscription. Its deliveries are not sent any more; `prune` removes them. */
   remove(id: string, version: number, auditBatch?: AuditBatch): Promise<Change>;
 
+  /**
+   * Divides the shards among the processes that have asked within `ttlMs`, and returns those of this process,
+   * ascending. A process keeps its shards as far as its part allows; free ones follow as others release theirs or die.
+   */
+  holdShards(owner: string, terms: ShardTerms): Promise<number[]>;
+  /** Releases the shards of this process, so that others get them at once. */
+  releaseShards(owner: string): Promise<void>;
+
   /** Null: there is no such subscription. */
   readProgress(id: string, waitingMax: number): Promise<SubscriptionProgress | null>;
   /**
    * Stores the new position and the deliveries, all or nothing. A delivery replaces a waiting one of the same record
    * that is not being sent, and takes over its number of attempts and its due time. False, and nothing is stored: the
-   * position has changed since, or the subscription is not active.
+   * position has changed since, the subscription is not active, or another process holds its shard.
    */
-  commitReading(id: string, progressVersion: number, reading: Reading): Promise<boolean>;
+  commitReading(owner: string, id: string, progressVersion: number, reading: Reading): Promise<boolean>;
   /** Records readings that found no change to store, or failed. */
-  saveReadingOutcomes(outcomes: readonly ReadingOutcome[]): Promise<void>;
+  saveReadingOutcomes(owner: string, outcomes: readonly ReadingOutcome[]): Promise<void>;
 
   /**
    * Time at which the first waiting delivery of an active subscription is due; null: none waits. Ignores subscriptions
    * in `except`.
    */
-  findNextDue(except: readonly string[]): Promise<number | null>;
+  findNextDue(owner: string, except: readonly string[]): Promise<number | null>;
   /**
    * Claims deliveries that are due. No other claim gets them until this one ends, even at the same moment. A delivery
    * is not claimed while an older delivery of its record waits.
    */
   claimDeliveries(claim: DeliveryClaim): Promise<DeliveryBatch[]>;
-  /** Records the attempts of a claim. Ignores results of deliveries that another claim has taken over. */
+  /**
+   * Records the attempts of a claim. Ignores results of deliveries that another claim has taken over. If none is left,
+   * nothing is recorded.
+   */
   recordAttempts(id: string, claim: string, outcome: AttemptOutcome): Promise<void>;
-  /** Call this after the clock was set back by `ms`: a wait that ends after `after` ends `ms` earlier. */
-  advanceWaits(after: number, ms: number): Promise<void>;
+  /**
+   * Call this after the clock was set back by `ms`: in these shards, a wait that ends after `after` ends `ms` earlier.
+   */
+  advanceWaits(shards: readonly number[], after: number, ms: number): Promise<void>;
   /** Shortens waits beyond these limits, which remain after a clock was set back. */
   limitWaits(limits: WaitLimits): Promise<void>;
   /** Logs a ping: a delivery about no record that has already ended. Its result updates the state of the receiver. */
@@ -273,7 +305,7 @@ export interface SubscriptionStore {
    */
   replaySince(id: string, since: number, now: number, auditBatch?: AuditBatch): Promise<number>;
   /** At most `limit` backlogs. Those with the oldest waiting delivery come first. */
-  measure(limit: number): Promise<SubscriptionBacklog[]>;
+  measure(owner: string, limit: number): Promise<SubscriptionBacklog[]>;
   /**
    * Removes deliveries that ended before `before`, ended deliveries beyond the newest `keptMax` of each subscription,
    * and deliveries of removed subscriptions: at most about `limit`. Returns their number.

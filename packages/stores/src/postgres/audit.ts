@@ -96,6 +96,28 @@ export function createPostgresAudit(database: Database): AuditStore {
     },
     readHead: () => readPosition(database, 'head'),
     readFloor: () => readPosition(database, 'floor'),
+    async readSink(name) {
+      const [position] = await database.query<AuditPosition>(
+        'SELECT seq, hash FROM audit_sinks WHERE name = $1',
+        [name],
+      );
+      return position ?? null;
+    },
+    async moveSink(name, from, { seq, hash }) {
+      const count =
+        from === null
+          ? await database.change(
+              'INSERT INTO audit_sinks (name, seq, hash) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+              [name, seq, hash],
+            )
+          : await database.change('UPDATE audit_sinks SET seq = $3, hash = $4 WHERE name = $1 AND seq = $2', [
+              name,
+              from,
+              seq,
+              hash,
+            ]);
+      return count > 0;
+    },
     async prune(before, limit) {
       const [pruned] = await database.query<{ count: number }>(
         `WITH oldest AS (

@@ -156,6 +156,7 @@ const KINDS = [
   'key',
   'instance',
   'connection',
+  'consent',
   'subject',
   'subscription',
 ] as const satisfies readonly StoreChange['kind'][];

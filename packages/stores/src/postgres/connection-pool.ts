@@ -33,8 +33,12 @@ export interface PooledConnection {
 export interface ConnectionPool {
   /** Rejects at once if every connection is waiting for the server. */
   acquire(): Promise<PooledConnection>;
+  /** Opens further connections with this user and password, and closes each earlier connection after its use. */
+  useLogin(login: Login): void;
   end(): Promise<void>;
 }
+
+export type Login = Pick<pg.ClientConfig, 'user' | 'password'>;
 
 /** `onGivenUp` is called for each statement that does not end in time. */
 export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => void): ConnectionPool {
@@ -46,6 +50,8 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
     types: { getTypeParser },
   });
   const clients = new Set<pg.Client>();
+  /** Connections with an earlier user or password. */
+  const earlier = new WeakSet<pg.Client>();
   /** Time since which each connection has waited for an answer. */
   const waitingSince = new Map<pg.PoolClient, number>();
   const stuck = watchStuckConnections(config);
@@ -90,7 +96,7 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
       run,
       release({ isBroken }) {
         // A cancel request may arrive late, and must not cancel another statement.
-        if (unanswered === null) return client.release(isBroken || isCancelled);
+        if (unanswered === null) return client.release(isBroken || isCancelled || earlier.has(client));
         stuck.add(client, unanswered);
         void unanswered.finally(() => client.release(true));
       },
@@ -99,6 +105,10 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
 
   return {
     acquire,
+    useLogin(login) {
+      Object.assign(pool.options, login);
+      for (const client of clients) earlier.add(client);
+    },
     async end() {
       stuck.close();
       const cancel = () =>

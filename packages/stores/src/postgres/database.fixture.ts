@@ -31,15 +31,23 @@ export async function createTestSchema(serverUrl: string): Promise<TestSchema> {
  * a tenth of the time that creating a schema with its tables takes.
  */
 export async function keepRows({ query }: TestSchema): Promise<() => Promise<void>> {
-  const tables = await query('SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');
-  for (const { name } of tables) await query(`CREATE TEMP TABLE kept_${name} AS TABLE ${name}`);
+  const tables = await query(
+    `SELECT tablename AS name, string_agg(column_name, ', ') AS columns
+     FROM pg_tables JOIN information_schema.columns ON table_schema = schemaname AND table_name = tablename
+     WHERE schemaname = current_schema() AND is_generated = 'NEVER' GROUP BY tablename`,
+  );
+  for (const { name, columns } of tables)
+    await query(`CREATE TEMP TABLE kept_${name} AS SELECT ${columns} FROM ${name}`);
   const counted = await query(
     `SELECT table_name AS name, column_name AS counter FROM information_schema.columns
      WHERE table_schema = current_schema() AND is_identity = 'YES'`,
   );
   const restore = [
     ...tables.map(({ name }) => `DELETE FROM ${name}`),
-    ...tables.map(({ name }) => `INSERT INTO ${name} OVERRIDING SYSTEM VALUE TABLE kept_${name}`),
+    ...tables.map(
+      ({ name, columns }) =>
+        `INSERT INTO ${name} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM kept_${name}`,
+    ),
     ...counted.map(({ name, counter }) => `ALTER TABLE ${name} ALTER COLUMN ${counter} RESTART`),
   ].join('; ');
   return async () => void (await query(restore));

@@ -123,6 +123,11 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
       void pool.end();
       pool = open();
     },
+    useLogin(login) {
+      // A pool that is opened later takes it from here.
+      Object.assign(config, login);
+      pool.useLogin(login);
+    },
     recordReachable: () => writability.recordReachable(),
     close() {
       writability.close();

@@ -240,6 +240,82 @@ const MIGRATIONS: readonly string[] = [
    END $$;
    CREATE TRIGGER tell_connection AFTER INSERT OR DELETE OR UPDATE ON connections
      FOR EACH ROW EXECUTE FUNCTION tell_connection();`,
+  `CREATE TABLE consents (
+     id text COLLATE "C" PRIMARY KEY,
+     person text COLLATE "C" NOT NULL,
+     application text NOT NULL,
+     provider_session text,
+     created_at bigint NOT NULL,
+     used_at bigint NOT NULL,
+     expires_at bigint NOT NULL,
+     body text NOT NULL
+   );
+   CREATE INDEX consents_by_person ON consents (person, id);
+   CREATE INDEX consents_by_provider_session ON consents (provider_session) WHERE provider_session IS NOT NULL;
+   CREATE INDEX consents_by_expiry ON consents (expires_at);
+   CREATE TRIGGER tell_change AFTER DELETE OR UPDATE OF body ON consents
+     FOR EACH ROW EXECUTE FUNCTION tell_change('consent', 'id');
+   CREATE TABLE sign_in_objects (
+     kind text COLLATE "C" NOT NULL,
+     id text COLLATE "C" NOT NULL,
+     consent text COLLATE "C" REFERENCES consents (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     body text NOT NULL,
+     consumed_at bigint,
+     created_at bigint NOT NULL,
+     expires_at bigint NOT NULL,
+     PRIMARY KEY (kind, id)
+   );
+   CREATE INDEX sign_in_objects_by_consent ON sign_in_objects (consent) WHERE consent IS NOT NULL;
+   CREATE INDEX sign_in_objects_by_kind ON sign_in_objects (kind, expires_at);
+   CREATE INDEX sign_in_objects_by_expiry ON sign_in_objects (expires_at);`,
+  // Ids end with a random hexadecimal digit.
+  `ALTER TABLE subscriptions ADD COLUMN shard integer GENERATED ALWAYS AS (
+     greatest(strpos('0123456789abcdef', right(id, 1)) - 1, 0)
+   ) STORED;`,
+  'CREATE TABLE audit_sinks (name text PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL)',
+  `CREATE TABLE jobs (
+     id text PRIMARY KEY,
+     client text NOT NULL,
+     key_id text NOT NULL,
+     route text NOT NULL,
+     request_id text NOT NULL,
+     facts text NOT NULL,
+     secret text NOT NULL,
+     name text UNIQUE,
+     fingerprint text NOT NULL,
+     state text NOT NULL,
+     body_parts integer NOT NULL,
+     body_bytes bigint NOT NULL,
+     attempt text,
+     lost integer NOT NULL DEFAULT 0,
+     is_sent boolean NOT NULL DEFAULT false,
+     is_cancelled boolean NOT NULL DEFAULT false,
+     available_at timestamptz NOT NULL,
+     lease_until timestamptz,
+     records bigint,
+     bytes bigint NOT NULL DEFAULT 0,
+     parts integer NOT NULL DEFAULT 0,
+     status integer,
+     headers text,
+     created_at bigint NOT NULL,
+     started_at bigint,
+     ended_at bigint,
+     expires_at timestamptz
+   );
+   CREATE INDEX jobs_by_client ON jobs (client);
+   CREATE INDEX jobs_by_age ON jobs (created_at, id);
+   CREATE INDEX jobs_by_size ON jobs (bytes, body_bytes);
+   CREATE INDEX jobs_waiting ON jobs (available_at, id) WHERE state = 'queued';
+   CREATE INDEX jobs_running ON jobs (client, lease_until) WHERE state = 'running';
+   CREATE INDEX jobs_not_ended ON jobs (id) WHERE ended_at IS NULL;
+   CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL;
+   CREATE TABLE job_parts (
+     job text NOT NULL REFERENCES jobs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     attempt text NOT NULL,
+     number integer NOT NULL,
+     bytes bytea NOT NULL,
+     PRIMARY KEY (job, attempt, number)
+   );`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -1,5 +1,6 @@
 /** The statements and transactions of the PostgreSQL database, as the parts of the store use them. */
 import type { Statements, Transactions } from '../statements.ts';
+import type { Login } from './connection-pool.ts';
 
 export interface Database extends Transactions {
   /** Runs `work` in a transaction that is rolled back. It may lock rows. */
@@ -10,6 +11,8 @@ export interface Database extends Transactions {
   readonly trouble: string | null;
   /** Closes the connections, which may be dead. Later statements open new ones. */
   renew(): void;
+  /** Opens further connections with this user and password. */
+  useLogin(login: Login): void;
   /** Call this when the server answers on a new connection. */
   recordReachable(): void;
   /** Can be called twice. */

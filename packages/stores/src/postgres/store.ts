@@ -9,6 +9,7 @@ import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { isMigrated, migrate } from './migrations.ts';
+import { readOtherLogin, tryLogin } from './other-login.ts';
 import { openPostgresTables } from './tables.ts';
 
 /** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
@@ -76,6 +77,13 @@ async function open(address: PostgresAddress) {
     },
     async probe() {
       await database.query('SELECT 1');
+    },
+    async takeLogin(url: string) {
+      const login = readOtherLogin(address, url);
+      await tryLogin({ ...config, ...login }).catch((error: unknown) =>
+        throwStoreError(address.label, error),
+      );
+      database.useLogin(login);
     },
     async close() {
       await Promise.all([changes.close(), database.close()]);

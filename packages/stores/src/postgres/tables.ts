@@ -105,13 +105,13 @@ export async function openPostgresTables(
   };
 }
 
-/** Columns of the tables of the store, ordered by table and name. */
+/** Columns of the tables of the store, without those that the server computes, ordered by table and name. */
 async function readColumns(client: pg.Client): Promise<Column[]> {
   const { rows } = await client.query<Column>(
     `SELECT table_name AS table, column_name AS name, data_type AS type,
          is_identity = 'YES' AS "isNumbered" FROM information_schema.columns
        JOIN pg_catalog.pg_tables ON schemaname = table_schema AND tablename = table_name
-       WHERE table_schema = current_schema()
+       WHERE table_schema = current_schema() AND is_generated = 'NEVER'
        ORDER BY table_name COLLATE "C", column_name COLLATE "C"`,
   );
   return rows.filter(({ table }) => !NOT_COPIED.has(table));

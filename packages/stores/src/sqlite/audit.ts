@@ -79,6 +79,11 @@ export function createSqliteAudit(
     };
   }
 
+  const readSink = database.prepare('SELECT seq, hash FROM audit_sinks WHERE name = ?');
+  const addSink = database.prepare(
+    'INSERT INTO audit_sinks (name, seq, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const moveSink = database.prepare('UPDATE audit_sinks SET seq = ?, hash = ? WHERE name = ? AND seq = ?');
   const readSizes = database.prepare(
     'SELECT seq, octet_length(record) AS bytes FROM audit WHERE seq >= ? AND seq < ? ORDER BY seq DESC',
   );
@@ -133,6 +138,11 @@ export function createSqliteAudit(
     },
     readHead: async () => head.read(),
     readFloor: async () => floor.read(),
+    readSink: async (name) => (readSink.get(name) ?? null) as AuditPosition | null,
+    async moveSink(name, from, { seq, hash }) {
+      const { changes } = from === null ? addSink.run(name, seq, hash) : moveSink.run(seq, hash, name, from);
+      return Number(changes) > 0;
+    },
     async prune(before, limit) {
       return transact(database, () => {
         if (floor.read() === null) return 0;

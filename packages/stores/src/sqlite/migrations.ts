@@ -278,6 +278,86 @@ const MIGRATIONS: readonly string[] = [
    CREATE TRIGGER connection_deleted AFTER DELETE ON connections BEGIN
      INSERT INTO changes (kind, id) VALUES ('connection', old.instance || ' ' || old.person);
    END;`,
+  `CREATE TABLE consents (
+     id TEXT PRIMARY KEY,
+     person TEXT NOT NULL,
+     application TEXT NOT NULL,
+     provider_session TEXT,
+     created_at INTEGER NOT NULL,
+     used_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX consents_by_person ON consents (person, id);
+   CREATE INDEX consents_by_provider_session ON consents (provider_session) WHERE provider_session IS NOT NULL;
+   CREATE INDEX consents_by_expiry ON consents (expires_at);
+   CREATE TRIGGER consent_updated AFTER UPDATE OF body ON consents BEGIN
+     INSERT INTO changes (kind, id) VALUES ('consent', new.id);
+   END;
+   CREATE TRIGGER consent_deleted AFTER DELETE ON consents BEGIN
+     INSERT INTO changes (kind, id) VALUES ('consent', old.id);
+   END;
+   CREATE TABLE sign_in_objects (
+     kind TEXT NOT NULL,
+     id TEXT NOT NULL,
+     consent TEXT REFERENCES consents (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     body TEXT NOT NULL,
+     consumed_at INTEGER,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     PRIMARY KEY (kind, id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX sign_in_objects_by_consent ON sign_in_objects (consent) WHERE consent IS NOT NULL;
+   CREATE INDEX sign_in_objects_by_kind ON sign_in_objects (kind, expires_at);
+   CREATE INDEX sign_in_objects_by_expiry ON sign_in_objects (expires_at);`,
+  // Ids end with a random hexadecimal digit.
+  `ALTER TABLE subscriptions ADD COLUMN shard INTEGER GENERATED ALWAYS AS (
+     max(instr('0123456789abcdef', substr(id, -1)) - 1, 0)
+   ) VIRTUAL;`,
+  `CREATE TABLE audit_sinks (name TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE jobs (
+     id TEXT PRIMARY KEY,
+     client TEXT NOT NULL,
+     key_id TEXT NOT NULL,
+     route TEXT NOT NULL,
+     request_id TEXT NOT NULL,
+     facts TEXT NOT NULL,
+     secret TEXT NOT NULL,
+     name TEXT UNIQUE,
+     fingerprint TEXT NOT NULL,
+     state TEXT NOT NULL,
+     body_parts INTEGER NOT NULL,
+     body_bytes INTEGER NOT NULL,
+     attempt TEXT,
+     lost INTEGER NOT NULL DEFAULT 0,
+     is_sent INTEGER NOT NULL DEFAULT 0,
+     is_cancelled INTEGER NOT NULL DEFAULT 0,
+     available_at INTEGER NOT NULL,
+     lease_until INTEGER,
+     records INTEGER,
+     bytes INTEGER NOT NULL DEFAULT 0,
+     parts INTEGER NOT NULL DEFAULT 0,
+     status INTEGER,
+     headers TEXT,
+     created_at INTEGER NOT NULL,
+     started_at INTEGER,
+     ended_at INTEGER,
+     expires_at INTEGER
+   ) STRICT;
+   CREATE INDEX jobs_by_client ON jobs (client);
+   CREATE INDEX jobs_by_age ON jobs (created_at, id);
+   CREATE INDEX jobs_by_size ON jobs (bytes, body_bytes);
+   CREATE INDEX jobs_waiting ON jobs (available_at, id) WHERE state = 'queued';
+   CREATE INDEX jobs_running ON jobs (client, lease_until) WHERE state = 'running';
+   CREATE INDEX jobs_not_ended ON jobs (id) WHERE ended_at IS NULL;
+   CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL;
+   CREATE TABLE job_parts (
+     job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+     attempt TEXT NOT NULL,
+     number INTEGER NOT NULL,
+     bytes BLOB NOT NULL,
+     PRIMARY KEY (job, attempt, number)
+   ) STRICT;`,
 ];
 
 /**

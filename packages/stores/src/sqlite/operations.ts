@@ -6,9 +6,11 @@ import type { ApprovalStore } from '../ports/approvals.ts';
 import type { AuditStore } from '../ports/audit.ts';
 import type { CallCountStore } from '../ports/call-counts.ts';
 import type { ConnectionStore } from '../ports/connections.ts';
+import type { ConsentStore, SignInObjectStore } from '../ports/consents.ts';
 import type { DeniedSubjectStore } from '../ports/denied-subjects.ts';
 import type { IdempotencyStore } from '../ports/idempotency.ts';
 import type { InstanceStore } from '../ports/instances.ts';
+import type { JobStore } from '../ports/jobs.ts';
 import type { KeyStore } from '../ports/keys.ts';
 import type { LeaseStore } from '../ports/leases.ts';
 import type { OperatorTokenStore } from '../ports/operator-tokens.ts';
@@ -41,6 +43,8 @@ export interface Parts {
   keys: KeyStore;
   instances: InstanceStore;
   connections: ConnectionStore;
+  consents: ConsentStore;
+  signInObjects: SignInObjectStore;
   audit: AuditStore;
   idempotency: IdempotencyStore;
   callCounts: CallCountStore;
@@ -50,6 +54,7 @@ export interface Parts {
   operators: OperatorStore;
   statistics: StatisticsStore;
   subscriptions: SubscriptionStore;
+  jobs: JobStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -81,6 +86,25 @@ export const OPERATIONS: {
     countByMasterKey: SCAN,
   },
   connections: { put: WRITE, find: READ, list: READ, replace: WRITE, remove: WRITE },
+  consents: {
+    insert: WRITE,
+    find: READ,
+    list: READ,
+    update: WRITE,
+    touch: WRITE,
+    remove: WRITE,
+    removeOf: WRITE,
+    prune: QUICK_WRITE,
+  },
+  signInObjects: {
+    put: WRITE,
+    find: READ,
+    list: READ,
+    consume: WRITE,
+    extend: WRITE,
+    remove: WRITE,
+    prune: QUICK_WRITE,
+  },
   audit: {
     append: QUICK_WRITE,
     readAfter: READ,
@@ -88,6 +112,8 @@ export const OPERATIONS: {
     readHead: READ,
     readFloor: READ,
     prune: QUICK_WRITE,
+    readSink: READ,
+    moveSink: QUICK_WRITE,
   },
   idempotency: {
     find: READ,
@@ -110,7 +136,7 @@ export const OPERATIONS: {
     release: QUICK_WRITE,
     prune: QUICK_WRITE,
   },
-  deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
+  deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, findAll: READ, list: READ },
   operators: {
     confirm: WRITE,
     withdraw: WRITE,
@@ -130,6 +156,8 @@ export const OPERATIONS: {
     replace: WRITE,
     setState: WRITE,
     remove: WRITE,
+    holdShards: QUICK_WRITE,
+    releaseShards: QUICK_WRITE,
     readProgress: READ,
     commitReading: QUICK_WRITE,
     saveReadingOutcomes: QUICK_WRITE,
@@ -144,6 +172,25 @@ export const OPERATIONS: {
     replaySince: WRITE,
     measure: READ,
     prune: QUICK_WRITE,
+  },
+  jobs: {
+    add: WRITE,
+    find: READ,
+    list: READ,
+    look: READ,
+    claim: QUICK_WRITE,
+    renew: QUICK_WRITE,
+    markSent: QUICK_WRITE,
+    markUnsent: QUICK_WRITE,
+    end: WRITE,
+    release: WRITE,
+    recover: QUICK_WRITE,
+    cancel: WRITE,
+    addPart: WRITE,
+    readPart: READ,
+    dropParts: QUICK_WRITE,
+    prune: QUICK_WRITE,
+    count: READ,
   },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },

@@ -309,8 +309,11 @@ test('notices a blocked thread, and does not append a repeated batch twice', asy
   expect(await store.audit.readAfter(0, 9)).toHaveLength(1);
 });
 
-/** Processor time of one insert: well above the time limit of a write, because the speed of a machine varies. */
-const SLOW_MS = 9000;
+/**
+ * Processor time of one insert: above the time limit of a write, and low enough that the insert ends while the test
+ * waits, also beside many other processes.
+ */
+const SLOW_MS = 6000;
 /**
  * Maximum time that a write may block this thread. A write that waits here for the lock would block for at least a
  * second.

@@ -1,6 +1,6 @@
 /** Combines the results of a key's limits into one, with the remaining quotas. Pure, for local and shared counts. */
 import type { KeyLimit, Policy } from '@erp-proxy/contract';
-import type { MonthTaken } from './month.ts';
+import { PERIODS, type PeriodLimit, type PeriodName, type PeriodTaken } from './periods.ts';
 import type { Rate, Taken } from './rate.ts';
 
 export type LimitingPolicy = Pick<Policy, KeyLimit>;
@@ -23,11 +23,7 @@ export type Admitted =
  * The remaining quotas, for the response headers. Null if the key has no such limit, or if another limit refused the
  * call.
  */
-interface Quotas {
-  rate: RateState | null;
-  day: RateState | null;
-  month: RateState | null;
-}
+type Quotas = Record<'rate' | PeriodName, RateState | null>;
 
 /** What remains of a limit. */
 export interface RateState extends Pick<Taken, 'remaining' | 'resetSeconds'> {
@@ -37,7 +33,6 @@ export interface RateState extends Pick<Taken, 'remaining' | 'resetSeconds'> {
 
 const BUSY_RETRY_SECONDS = 1;
 const SHARE_RETRY_SECONDS = 5;
-const DAY_SECONDS = 86_400;
 const NO_QUOTAS: Quotas = { rate: null, day: null, month: null };
 
 export const UNLIMITED: Admitted = { ok: true, ...NO_QUOTAS };
@@ -55,26 +50,36 @@ export function readRate({ rate }: LimitingPolicy): Rate | null {
   return rate === undefined ? null : { ...rate, burst: rate.burst ?? rate.requests };
 }
 
-/** The results of the single limits. Null: the limit does not exist or was not checked. */
+/** The results of the single limits. Without a result, the limit does not exist or was not checked. */
 export interface TakenOf {
   rate: Taken | null;
-  day: Taken | null;
-  month: MonthTaken | null;
+  periods: Partial<Record<PeriodLimit, PeriodTaken>>;
 }
 
-/** Combines the results of the limits. The month is checked first, then the day. */
-export function combineTaken(policy: LimitingPolicy, { rate, day, month }: TakenOf): Admitted {
-  const { per_day, per_month } = policy;
+/** Combines the results of the limits. Periods are checked first, then the rate. */
+export function combineTaken(policy: LimitingPolicy, { rate, periods }: TakenOf): Admitted {
+  const quotas = { ...NO_QUOTAS };
+  for (const { limit, name } of PERIODS) {
+    const [taken, max] = [periods[limit], policy[limit]];
+    if (taken === undefined || max === undefined) continue;
+    const state = describeState(taken, { burst: max, seconds: taken.seconds });
+    if (!taken.ok) return refuse(limit, taken, { [name]: state });
+    quotas[name] = state;
+  }
   const limit = readRate(policy);
-  const states: Quotas = {
-    rate: rate && limit && describeState(rate, limit),
-    day: day && per_day ? describeState(day, { burst: per_day, seconds: DAY_SECONDS }) : null,
-    month: month && per_month ? describeState(month, { burst: per_month, seconds: month.seconds }) : null,
-  };
-  if (month?.ok === false) return refuse('per_month', month, { month: states.month });
-  if (day?.ok === false) return refuse('per_day', day, { day: states.day });
-  if (rate?.ok === false) return refuse('rate', rate, { rate: states.rate });
-  return { ok: true, ...states };
+  if (rate !== null && limit !== null) {
+    const state = describeState(rate, limit);
+    if (!rate.ok) return refuse('rate', rate, { rate: state });
+    quotas.rate = state;
+  }
+  return { ok: true, ...quotas };
+}
+
+/** The remaining quotas with their names in the headers of answers: that of the rate is `key`. The shortest first. */
+export function listQuotas(admitted: Admitted): (RateState & { name: string })[] {
+  const periods = PERIODS.toReversed().map(({ name }) => [name, admitted[name]] as const);
+  const named = [['key', admitted.rate] as const, ...periods];
+  return named.flatMap(([name, state]) => (state === null ? [] : [{ name, ...state }]));
 }
 
 function refuse(
@@ -91,8 +96,8 @@ function refuse(
  */
 export function checkRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
   if (admitted.ok || admitted.rule === 'concurrency') return admitted;
-  const { per_day = calls, per_month = calls } = policy;
-  const isEverPossible = calls <= Math.min(readRate(policy)?.burst ?? calls, per_day, per_month);
+  const limits = [readRate(policy)?.burst, ...PERIODS.map(({ limit }) => policy[limit])];
+  const isEverPossible = limits.every((max) => max === undefined || calls <= max);
   return {
     ...admitted,
     retryAfterSeconds: isEverPossible ? (admitted.retryAfterSeconds ?? SHARE_RETRY_SECONDS) : null,
@@ -107,19 +112,18 @@ function describeState(
 }
 
 /**
- * The share of one process in limits that several processes enforce without communication. Calls per month are not
- * divided: the processes exchange their counts (month.ts). Pure.
+ * The share of one process in limits that several processes enforce without communication. Calls in a period are not
+ * divided: the processes exchange their counts (periods.ts). Pure.
  */
 export function takeShare(policy: LimitingPolicy, processes: number): LimitingPolicy {
   if (processes === 1) return policy;
   const divide = (whole: number) => divideWhole(whole, processes);
   const rate = readRate(policy);
-  const { concurrency, per_day, per_month } = policy;
+  const { concurrency } = policy;
   return {
+    ...policy,
     ...(rate && { rate: { ...rate, requests: rate.requests / processes, burst: divide(rate.burst) } }),
     ...(concurrency !== undefined && { concurrency: divide(concurrency) }),
-    ...(per_day !== undefined && { per_day: divide(per_day) }),
-    ...(per_month !== undefined && { per_month }),
   };
 }
 

@@ -4,8 +4,11 @@
  */
 import { KeyedSemaphore } from './keyed-semaphore.ts';
 
-/** The routes that keep records. File routes pass bytes on as they arrive, and bodies have a separate limit. */
-const BOUNDED_ROUTES = ['export', 'changes'] as const;
+/**
+ * The routes that keep records, answers or a document. File routes pass bytes on as they arrive, and bodies have a
+ * separate limit.
+ */
+const BOUNDED_ROUTES = ['export', 'changes', 'documents', 'fleet'] as const;
 
 export type BoundedRoute = (typeof BOUNDED_ROUTES)[number];
 
@@ -18,7 +21,7 @@ export interface DataRequestsMax {
 
 export class DataRequests {
   readonly #max: DataRequestsMax;
-  readonly #running: Record<BoundedRoute, number> = { export: 0, changes: 0 };
+  readonly #running: Record<BoundedRoute, number> = { export: 0, changes: 0, documents: 0, fleet: 0 };
   readonly #ofClients = new KeyedSemaphore();
 
   constructor(max: DataRequestsMax) {

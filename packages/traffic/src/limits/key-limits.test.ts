@@ -91,19 +91,20 @@ test('a call that the month refuses counts for nothing, and the month is checked
   });
 });
 
-test('calls per month are not divided among processes, which exchange their counts', () => {
+test('calls per day and month are not divided among processes, which exchange their counts', () => {
   const limits = createLimits(() => 4);
-  const key = { id: 'a', policy: { per_month: 4 } };
-  expect(limits.admitMore(key, 3)).toMatchObject({ ok: true, month: { burst: 4, remaining: 1 } });
+  const key = { id: 'a', policy: { per_month: 4, per_day: 4 } };
+  const left = { burst: 4, remaining: 1 };
+  expect(limits.admitMore(key, 3)).toMatchObject({ ok: true, month: left, day: left });
 });
 
 test('each of several processes enforces its share, at least one call', () => {
   let processes = 4;
   const limits = createLimits(() => processes);
-  const policy = { concurrency: 10, per_day: 3, rate: { requests: 8, seconds: 60 } };
+  const policy = { concurrency: 10, rate: { requests: 8, seconds: 60, burst: 4 } };
   const key = { id: 'a', policy };
-  expect(limits.admit(key)).toMatchObject({ ok: true, rate: { burst: 2, remaining: 1 }, day: { burst: 1 } });
-  expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'per_day' });
+  expect(limits.admit(key)).toMatchObject({ ok: true, rate: { burst: 1, remaining: 0 } });
+  expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'rate' });
   expect(limits.acquireMore(key, 10)).toBe(1);
   processes = 1;
   expect(limits.acquireMore(key, 10)).toBe(8);

@@ -1,7 +1,7 @@
 /**
  * The limits of a client key that depend on its other calls: rate, calls per day and month, and concurrency. Counted in
- * this process, and exact if no other process runs. Otherwise each process enforces an equal share of the limits,
- * except for calls per month, whose counts the processes exchange.
+ * this process, and exact if no other process runs. Otherwise each process enforces an equal share of rate and
+ * concurrency, and the processes exchange their counts of calls per day and month.
  */
 import {
   type Admitted,
@@ -14,12 +14,11 @@ import {
   takeShare,
   UNLIMITED,
 } from './admitted.ts';
-import { DayCounts } from './day.ts';
 import { KeyedSemaphore } from './keyed-semaphore.ts';
-import { MonthCounts } from './month.ts';
+import { PERIODS, PeriodCounts, type PeriodLimit, type PeriodTaken } from './periods.ts';
 import { RateLimiter, type Taken } from './rate.ts';
 
-export type { Admitted, LimitedKey, RateState } from './admitted.ts';
+export type { Admitted, LimitedKey } from './admitted.ts';
 
 /** The limits of keys. Results are promises only if the limits are shared with other processes. */
 export interface Limits {
@@ -42,29 +41,27 @@ export interface Limits {
 
 export class KeyLimits implements Limits {
   readonly #rates: RateLimiter;
-  readonly #days: DayCounts;
-  readonly #months: MonthCounts;
+  readonly #periods: PeriodCounts;
   readonly #running = new KeyedSemaphore();
   readonly #processes: () => number;
 
   /**
    * `nowMs`: a monotonic clock. `clock`: milliseconds since 1970. `processes`: number of processes that share each
-   * limit. `months`: the counts of calls per month; if left out, a restart loses the counts.
+   * limit. `periods`: the counts of calls per day and month; if left out, a restart loses the counts.
    */
   constructor(
     nowMs: () => number,
     clock: () => number,
     processes: () => number = () => 1,
-    months: MonthCounts = new MonthCounts({ clock }),
+    periods: PeriodCounts = new PeriodCounts({ clock }),
   ) {
     this.#rates = new RateLimiter(nowMs);
-    this.#days = new DayCounts(clock);
-    this.#months = months;
+    this.#periods = periods;
     this.#processes = processes;
   }
 
   async prepare({ id, policy }: LimitedKey): Promise<void> {
-    if (policy.per_month !== undefined) await this.#months.load(id);
+    for (const { limit } of PERIODS) if (policy[limit] !== undefined) await this.#periods.load(limit, id);
   }
 
   admit(key: LimitedKey): Admitted {
@@ -107,19 +104,16 @@ export class KeyLimits implements Limits {
     this.#rates.setSharedBurst(id, fullInMs);
   }
 
-  /** Number of calls that this process has admitted today (UTC), and the current day in days since 1970. */
-  readDay(id: string): { day: number; counted: number } {
-    return { day: this.#days.day, counted: this.#days.read(id) };
-  }
-
   #take(key: LimitedKey, count: number): Admitted {
     const policy = this.#share(key);
-    const { per_day, per_month } = policy;
-    const month = per_month === undefined ? null : this.#months.check(key.id, per_month, count);
-    const isMonthLeft = month?.ok !== false;
-    const day = per_day === undefined || !isMonthLeft ? null : this.#days.check(key.id, per_day, count);
-    const rate = isMonthLeft && day?.ok !== false ? this.#takeRate(key.id, policy, count) : null;
-    const admitted = combineTaken(policy, { rate, day, month });
+    const periods: Partial<Record<PeriodLimit, PeriodTaken>> = {};
+    for (const { limit } of PERIODS) {
+      const max = policy[limit];
+      if (max !== undefined) periods[limit] = this.#periods.check(limit, key.id, max, count);
+    }
+    const isPeriodLeft = Object.values(periods).every(({ ok }) => ok);
+    const rate = isPeriodLeft ? this.#takeRate(key.id, policy, count) : null;
+    const admitted = combineTaken(policy, { rate, periods });
     if (admitted.ok) this.#countPeriods(key, count);
     return admitted;
   }
@@ -134,7 +128,6 @@ export class KeyLimits implements Limits {
   }
 
   #countPeriods({ id, policy }: LimitedKey, count: number): void {
-    if (policy.per_day !== undefined) this.#days.add(id, count);
-    if (policy.per_month !== undefined) this.#months.add(id, count);
+    for (const { limit } of PERIODS) if (policy[limit] !== undefined) this.#periods.add(limit, id, count);
   }
 }

@@ -90,6 +90,7 @@ export class RedisClient {
   /** Identifies this process among the replicas. */
   readonly replicaId: string = randomUUID();
   readonly #connection: Redis;
+  readonly #hasTls: boolean;
   readonly #prefix: string;
   readonly #onTrouble: (trouble: string | null) => void;
   readonly #onRefusal: (refusal: RedisRefusal) => void;
@@ -113,6 +114,7 @@ export class RedisClient {
   }: RedisClientOptions) {
     const { label, ...address } = readRedisAddress(url);
     this.label = label;
+    this.#hasTls = address.tls !== undefined;
     this.#prefix = prefix;
     this.#onTrouble = onTrouble;
     this.#onRefusal = onRefusal;
@@ -193,6 +195,26 @@ export class RedisClient {
     return this.#evaluate(script, names, args);
   }
 
+  /**
+   * Takes over the user and the password of another `redis.url` of the same server: this connection is authenticated
+   * with them, and so are later ones. Rejects with a {@link RedisFailure} or a RangeError, and changes nothing, if the
+   * URL differs in more than that, or if the server refuses them.
+   */
+  async takeLogin(url: string): Promise<void> {
+    const { username, password, ...place } = readRedisAddress(url);
+    if (place.label !== this.label || (place.tls === undefined) === this.#hasTls) {
+      throw new RangeError(
+        'it differs from the Redis in use in more than user and password. Restart the proxy to use another one.',
+      );
+    }
+    await tryLogin({ ...place, ...(username && { username }), ...(password && { password }) });
+    const connection = this.#connection;
+    Object.assign(connection.options, { username, password });
+    if (connection.status !== 'ready' || password === undefined) return;
+    // The server has just accepted them. A connection that breaks meanwhile reconnects with them.
+    await connection.call('AUTH', ...(username ? [username] : []), password).catch(() => {});
+  }
+
   /** The reply to `INFO`. */
   async readInfo(): Promise<string> {
     return this.#connection.info();
@@ -264,6 +286,31 @@ export class RedisClient {
     if (!hasChanged) return;
     this.#onTrouble(trouble);
     if (trouble === null) for (const listener of this.#backListeners) listener();
+  }
+}
+
+/** Rejects with a {@link RedisFailure} if the server does not accept the user and password. */
+async function tryLogin(address: Omit<RedisAddress, 'label'>): Promise<void> {
+  const connection = new Redis({
+    ...address,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_MAX_MS,
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason: string | null = null;
+  connection.on('error', (error) => {
+    reason ??= describeError(error);
+  });
+  try {
+    await connection.connect();
+    await connection.ping();
+  } catch (error) {
+    throw new RedisFailure(reason ?? describeError(error));
+  } finally {
+    connection.disconnect();
   }
 }
 

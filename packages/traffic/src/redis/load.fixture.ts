@@ -21,6 +21,8 @@ export interface Load {
 export interface LoadResult {
   calls: number;
   admitted: number;
+  /** When each call was answered, in milliseconds since 1970. */
+  answeredAt: number[];
   /** Milliseconds since 1970. */
   startedAt: number;
   endedAt: number;
@@ -55,8 +57,10 @@ export async function runLoad({
   isStarted = true;
   let admitted = 0;
   const answers: Promise<void>[] = [];
+  const answeredAt: number[] = [];
   const call = async () => {
     if ((await limits.admit(key)).ok) admitted++;
+    answeredAt.push(Date.now());
   };
   while (Date.now() < startedAt + seconds * 1000) {
     const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;
@@ -66,7 +70,7 @@ export async function runLoad({
   await Promise.all(answers);
   const endedAt = Date.now();
   await redis.close();
-  return { calls: answers.length, admitted, startedAt, endedAt, away };
+  return { calls: answers.length, admitted, answeredAt, startedAt, endedAt, away };
 }
 
 const [, program, settings] = process.argv;

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pause } from '../../../server/test/time.ts';
 import { createWire, type Wire } from '../../../server/test/wire.ts';
+import { RateLimiter } from '../limits/rate.ts';
 import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { PATIENCE_MS } from './test-redis.fixture.ts';
@@ -22,7 +23,8 @@ const PATIENT = { answerTimeoutMs: PATIENCE_MS };
  * stay away while one has Redis would add three quarters. Usually it is less than a hundredth.
  */
 const SHARES_MAX = 0.25;
-const RATE = { requests: 200, seconds: 1, burst: 100 };
+/** Low enough that a busy machine can also make calls at several times the rate. */
+const RATE = { requests: 40, seconds: 1, burst: 20 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
@@ -99,8 +101,9 @@ function expectRateThroughout(results: LoadResult[]): void {
 }
 
 /**
- * Checks the rate. `least`: minimum fraction of the allowed calls that must be admitted. `moreMs`: time added to that
- * of the load.
+ * Checks the rate. `least`: minimum fraction of the calls that must be admitted, of those that one process would admit
+ * of calls at the times of the answers: on a busy machine, calls arrive in heaps. `moreMs`: time added to that of the
+ * load.
  */
 function expectRate(results: LoadResult[], least: number, moreMs = 0): void {
   const sum = (read: (result: LoadResult) => number) =>
@@ -111,7 +114,19 @@ function expectRate(results: LoadResult[], least: number, moreMs = 0): void {
   const admitted = sum((result) => result.admitted);
   expect(sum(({ calls }) => calls)).toBeGreaterThan(3 * allowed);
   expect(admitted).toBeLessThanOrEqual(1.05 * allowed);
-  expect(admitted).toBeGreaterThan(least * allowed);
+  expect(admitted).toBeGreaterThan(least * countAdmitted(results.flatMap(({ answeredAt }) => answeredAt)));
+}
+
+/** Number of calls at these times that the rate admits. */
+function countAdmitted(times: number[]): number {
+  let now = 0;
+  const limiter = new RateLimiter(() => now);
+  let admitted = 0;
+  for (const time of times.sort((one, other) => one - other)) {
+    now = time;
+    if (limiter.take('loaded', RATE, 1).ok) admitted++;
+  }
+  return admitted;
 }
 
 /**

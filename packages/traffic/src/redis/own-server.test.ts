@@ -118,4 +118,31 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     await answers.drop('prod', null);
     expect(troubles).toEqual([null, null]);
   });
+
+  test('takes over another user and password without losing an operation', async () => {
+    const setUser = (name: string, secret: string) =>
+      server.command('ACL', 'SETUSER', name, 'on', `>${secret}`, '+@all', '~*', '&*');
+    const withLogin = (login: string) => server.url.replace('//', `//${login}@`);
+    await setUser('former', 'secret1');
+    await redis.close();
+    open(withLogin('former:secret1'));
+    await redis.start();
+    await expect(redis.takeLogin(withLogin('former:wrong'))).rejects.toThrow(/^WRONGPASS/);
+    await expect(redis.takeLogin(`${withLogin('former:secret1')}/5`)).rejects.toThrow(
+      /more than user and password/,
+    );
+    expect(redis.trouble).toBeNull();
+    await setUser('later', 'secret2');
+    const running = Array.from({ length: 50 }, (_, at) => redis.run('SET', redis.name(`n${at}`), at));
+    await redis.takeLogin(withLogin('later:secret2'));
+    await Promise.all(running);
+    // Redis closes the connections of a user that is deleted.
+    await server.command('ACL', 'DELUSER', 'former');
+    expect(String(await redis.run('GET', redis.name('n49')))).toBe('49');
+    expect(troubles).not.toContainEqual(expect.any(String));
+    // A later connection has the new user, too.
+    await server.command('CLIENT', 'KILL', 'USER', 'later');
+    await expect.poll(() => troubles.at(-1)).toBeNull();
+    await expect.poll(() => redis.trouble).toBeNull();
+  });
 });

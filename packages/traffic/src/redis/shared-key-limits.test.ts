@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { countCases } from '../../../server/test/random-cases.ts';
 import { monotonicMs, pause } from '../../../server/test/time.ts';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
-import { MonthCounts } from '../limits/month.ts';
+import { PERIODS, PeriodCounts } from '../limits/periods.ts';
 import type { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 import { openTestRedis, type TestRedis, WIRE_TIMEOUT_MS } from './test-redis.fixture.ts';
@@ -20,7 +20,7 @@ const LONGER_THAN_LEASE_MS = 6_500;
 interface Replica {
   redis: RedisClient;
   limits: SharedKeyLimits;
-  months: MonthCounts;
+  periods: PeriodCounts;
 }
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
@@ -41,11 +41,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   /** Starts a replica. Resolves when all replicas know of each other. */
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = await testRedis.connect(url);
-    const months = new MonthCounts({ clock: Date.now, store: callCounts });
+    const periods = new PeriodCounts({ clock: Date.now, store: callCounts });
     const replica = {
       redis,
-      months,
-      limits: new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now, months }),
+      periods,
+      limits: new SharedKeyLimits({ redis, nowMs: monotonicMs, clock: Date.now, periods }),
     };
     replicas.push(replica);
     await expect
@@ -203,78 +203,73 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await limits.admit(key)).toMatchObject({ ok: true });
   });
 
-  test('counts calls per day for all replicas, also after a restart of one', async () => {
-    const key = { id: 'a', policy: { per_day: 5 } };
-    const first = await startReplica();
-    expect((await first.limits.admitMore(key, 3)).ok).toBe(true);
-    await first.redis.close();
-    replicas.length = 0;
-    const { limits } = await startReplica();
-    expect(await limits.admitMore(key, 3)).toMatchObject({
-      ok: false,
-      rule: 'per_day',
-      day: { remaining: 2 },
+  describe.each(PERIODS)('$limit', ({ limit, name }) => {
+    test('is counted for all replicas, exactly up to the limit', async () => {
+      const key = { id: 'a', policy: { [limit]: 50 } };
+      const both = [await startReplica(), await startReplica()];
+      for (const { limits } of both) await limits.prepare(key);
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => both.map(({ limits }) => limits.admit(key))).flat(),
+      );
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(50);
+      expect(await both[0]?.limits.admit(key)).toMatchObject({ ok: false, rule: limit });
     });
-    expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
+
+    test('is counted on after a restart of a replica', async () => {
+      const key = { id: 'a', policy: { [limit]: 5 } };
+      const first = await startReplica();
+      expect((await first.limits.admitMore(key, 3)).ok).toBe(true);
+      await first.redis.close();
+      replicas.length = 0;
+      const { limits } = await startReplica();
+      expect(await limits.admitMore(key, 3)).toMatchObject({
+        ok: false,
+        rule: limit,
+        [name]: { remaining: 2 },
+      });
+      expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, [name]: { remaining: 0 } });
+    });
+
+    test('is counted as before when Redis loses its data, also the calls of earlier processes', async () => {
+      const key = { id: 'a', policy: { [limit]: 10 } };
+      const first = await startReplica();
+      await first.limits.prepare(key);
+      expect((await first.limits.admitMore(key, 4)).ok).toBe(true);
+      await first.periods.close();
+      await first.redis.close();
+      replicas.length = 0;
+      await testRedis.lose();
+      const second = await startReplica();
+      await second.limits.prepare(key);
+      expect(await second.limits.admitMore(key, 3)).toMatchObject({ ok: true, [name]: { remaining: 3 } });
+      await testRedis.lose();
+      expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, [name]: { remaining: 2 } });
+    });
+
+    test('counts calls that were admitted while Redis was away afterwards, for every replica', async () => {
+      const key = { id: 'a', policy: { [limit]: 20 } };
+      const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
+      for (const { limits } of [hurt, well]) {
+        await limits.prepare(key);
+        expect((await limits.admitMore(key, 2)).ok).toBe(true);
+      }
+      for (const { periods } of [hurt, well]) await periods.flush();
+      testRedis.wire.cut();
+      await expect.poll(() => hurt.redis.trouble).not.toBeNull();
+      // The replica knows the calls of the other one up to that one's last write to the store.
+      for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
+      await hurt.periods.flush();
+      testRedis.wire.restore();
+      await expect.poll(() => hurt.redis.trouble).toBeNull();
+      expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, [name]: { remaining: 9 } });
+      expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, [name]: { remaining: 8 } });
+    });
   });
 
-  test('counts calls per month for all replicas, exactly up to the limit', async () => {
-    const key = { id: 'a', policy: { per_month: 50 } };
-    const both = [await startReplica(), await startReplica()];
-    for (const { limits } of both) await limits.prepare(key);
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, () => both.map(({ limits }) => limits.admit(key))).flat(),
-    );
-    expect(answers.filter(({ ok }) => ok)).toHaveLength(50);
-    expect(await both[0]?.limits.admit(key)).toMatchObject({ ok: false, rule: 'per_month' });
-  });
-
-  test('when Redis loses its data, calls per month are counted as before, also those of earlier processes', async () => {
-    const key = { id: 'a', policy: { per_month: 10 } };
-    const first = await startReplica();
-    await first.limits.prepare(key);
-    expect((await first.limits.admitMore(key, 4)).ok).toBe(true);
-    await first.months.close();
-    await first.redis.close();
-    replicas.length = 0;
-    await testRedis.lose();
-    const second = await startReplica();
-    await second.limits.prepare(key);
-    expect(await second.limits.admitMore(key, 3)).toMatchObject({ ok: true, month: { remaining: 3 } });
-    await testRedis.lose();
-    expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 2 } });
-  });
-
-  test('calls per month that were admitted while Redis was away count afterwards, for every replica', async () => {
-    const key = { id: 'a', policy: { per_month: 20 } };
-    const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
-    for (const { limits } of [hurt, well]) {
-      await limits.prepare(key);
-      expect((await limits.admitMore(key, 2)).ok).toBe(true);
-    }
-    for (const { months } of [hurt, well]) await months.flush();
-    testRedis.wire.cut();
-    await expect.poll(() => hurt.redis.trouble).not.toBeNull();
-    // The replica knows the calls of the other one up to that one's last write to the store.
-    for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
-    await hurt.months.flush();
-    testRedis.wire.restore();
-    await expect.poll(() => hurt.redis.trouble).toBeNull();
-    expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 9 } });
-    expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 8 } });
-  });
-
-  test('when Redis loses its data, calls per day and running calls are counted as before', async () => {
-    const key = { id: 'a', policy: { per_day: 20, concurrency: 4 } };
+  test('when Redis loses its data, running calls are counted as before', async () => {
+    const key = { id: 'a', policy: { concurrency: 4 } };
     const [first, second] = [await startReplica(), await startReplica()];
-    for (const { limits } of [first, second]) {
-      expect((await limits.admit(key)).ok).toBe(true);
-      expect((await limits.admitMore(key, 4)).ok).toBe(true);
-    }
-    await testRedis.lose();
-    expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
-    expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
-    expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
+    for (const { limits } of [first, second]) expect((await limits.admit(key)).ok).toBe(true);
     // Each replica renews its leases with its next heartbeat.
     await testRedis.lose();
     await expect.poll(() => acquireAndRelease(first, key, 4)).toBe(2);
@@ -303,7 +298,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   ])(
     'when Redis %s, each replica enforces its share at once, and reports its calls afterwards',
     async (_what, twice, harm) => {
-      const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8, per_day: 1000 } };
+      const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8 } };
       const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
       for (const { limits } of [hurt, well]) expect((await limits.admitMore(key, 2)).ok).toBe(true);
       harm();
@@ -324,12 +319,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       expect(await hurt.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 7 - twice },
-        day: { remaining: 987 },
       });
       expect(await well.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 6 - twice },
-        day: { remaining: 986 },
       });
       expect(await acquireAndRelease(well, key, 8)).toBe(4);
     },

@@ -1,19 +1,17 @@
 /**
  * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, the
- * replica enforces its share of the limits from the local counts. Calls that it admits in that time are added to Redis
- * later.
+ * replica enforces its share of rate and concurrency from the local counts, and the calls of a period from the counts
+ * in the store. Calls that it admits in that time are added to Redis later.
  */
 import { type Admitted, BUSY, checkRequest, combineTaken, readRate, UNLIMITED } from '../limits/admitted.ts';
-import { describePeriod } from '../limits/day.ts';
 import { KeyLimits, type LimitedKey, type Limits } from '../limits/key-limits.ts';
-import { MonthCounts } from '../limits/month.ts';
+import { PERIODS, PeriodCounts, type PeriodLimit, type PeriodTaken } from '../limits/periods.ts';
 import { describeTaken, readIntervalMs } from '../limits/rate.ts';
 import {
   ADMIT,
   type AdmitAnswer,
   type AdmitRequest,
-  BY_DAY,
-  BY_MONTH,
+  BY_PERIODS,
   BY_RATE,
   BY_RUNNING,
   RENEW,
@@ -35,25 +33,25 @@ export interface SharedKeyLimitsOptions {
   nowMs: () => number;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** The counts of calls per month. If left out, a restart loses the counts. */
-  months?: MonthCounts;
+  /** The counts of calls per day and month. If left out, a restart loses the counts. */
+  periods?: PeriodCounts;
 }
 
 export class SharedKeyLimits implements Limits {
   readonly #redis: RedisClient;
   /** Counts the calls that this replica has admitted. Enforces the share of the replica while Redis is away. */
   readonly #local: KeyLimits;
-  readonly #months: MonthCounts;
+  readonly #periods: PeriodCounts;
   /** Number of calls of each key that were admitted while Redis was away. */
   readonly #unreported = new Map<string, number>();
   /** The names of the leases of each key's running calls. */
   readonly #leases = new Map<string, string[]>();
   #lastLease = 0;
 
-  constructor({ redis, nowMs, clock, months = new MonthCounts({ clock }) }: SharedKeyLimitsOptions) {
+  constructor({ redis, nowMs, clock, periods = new PeriodCounts({ clock }) }: SharedKeyLimitsOptions) {
     this.#redis = redis;
-    this.#months = months;
-    this.#local = new KeyLimits(nowMs, clock, () => redis.replicas, months);
+    this.#periods = periods;
+    this.#local = new KeyLimits(nowMs, clock, () => redis.replicas, periods);
     redis.onHeartbeat(() => this.#renew());
   }
 
@@ -64,7 +62,7 @@ export class SharedKeyLimits implements Limits {
   async admit(key: LimitedKey): Promise<Admitted> {
     const leases = this.#nameLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
-    const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer, this.#months);
+    const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer, this.#periods);
     if (!admitted.ok) return admitted;
     this.#count(key, 1, leases, answer);
     return admitted;
@@ -76,7 +74,7 @@ export class SharedKeyLimits implements Limits {
     const admitted =
       answer === null
         ? this.#local.admitMore(key, count, together)
-        : describeAnswer(key, count, answer, this.#months);
+        : describeAnswer(key, count, answer, this.#periods);
     if (admitted.ok) this.#count(key, count, [], answer);
     return checkRequest(admitted, key.policy, together);
   }
@@ -107,18 +105,18 @@ export class SharedKeyLimits implements Limits {
     if (this.#redis.trouble !== null) return null;
     const rate = calls > 0 ? readRate(policy) : null;
     const owed = rate === null ? 0 : this.#takeUnreported(id);
-    const request: AdmitRequest = { replica: this.#redis.replicaId, calls };
+    const request: AdmitRequest = { calls, periods: [] };
     if (rate !== null) request.rate = { intervalMs: readIntervalMs(rate), burst: rate.burst, owed };
     if (policy.concurrency !== undefined && leases.length > 0)
       request.running = { max: policy.concurrency, leaseMs: LEASE_MS, leases };
-    if (policy.per_day !== undefined && calls > 0)
-      request.day = { max: policy.per_day, ...this.#local.readDay(id) };
-    const keys = [this.#redis.name('rate', id), this.#nameRunning(id), this.#redis.name('day', id)];
-    if (policy.per_month !== undefined && calls > 0) {
-      const { month, calls: known, endsAt } = this.#months.read(id);
-      request.month = { max: policy.per_month, known, endsAt };
-      // Each month has its own name, because the clocks of replicas differ.
-      keys.push(this.#redis.name('month', month, id));
+    const keys = [this.#redis.name('rate', id), this.#nameRunning(id)];
+    for (const { limit, name } of PERIODS) {
+      const max = policy[limit];
+      if (max === undefined || calls === 0) continue;
+      const { period, calls: known, endsAt } = this.#periods.read(limit, id);
+      request.periods.push({ max, known, endsAt });
+      // Each period has its own name, because the clocks of replicas differ.
+      keys.push(this.#redis.name(name, period, id));
     }
     try {
       const answer = readAdmitAnswer(await this.#redis.runScript(ADMIT, keys, [JSON.stringify(request)]));
@@ -176,24 +174,24 @@ export class SharedKeyLimits implements Limits {
 function describeAnswer(
   { policy }: LimitedKey,
   count: number,
-  answer: AdmitAnswer,
-  months: MonthCounts,
+  { refusedBy, fullInMs, periodCalls }: AdmitAnswer,
+  counts: PeriodCounts,
 ): Admitted {
-  const { refusedBy, fullInMs, dayCalls, dayLeftMs, monthCalls } = answer;
   if (refusedBy === BY_RUNNING) return BUSY;
   const isOk = refusedBy === 0;
   const isChecked = (by: number) => isOk || refusedBy === by;
+  const periods: Partial<Record<PeriodLimit, PeriodTaken>> = {};
+  let by = BY_PERIODS;
+  for (const { limit } of PERIODS) {
+    const max = policy[limit];
+    if (max === undefined) continue;
+    const calls = periodCalls[by - BY_PERIODS] ?? 0;
+    if (isChecked(by)) periods[limit] = counts.describe(limit, max, count, isOk, calls);
+    by++;
+  }
   const rate = readRate(policy);
-  const { per_day, per_month } = policy;
   return combineTaken(policy, {
     rate: rate && isChecked(BY_RATE) ? describeTaken(rate, count, isOk, fullInMs) : null,
-    day:
-      per_day !== undefined && isChecked(BY_DAY)
-        ? describePeriod(per_day, count, isOk, dayCalls, dayLeftMs)
-        : null,
-    month:
-      per_month !== undefined && isChecked(BY_MONTH)
-        ? months.describe(per_month, count, isOk, monthCalls)
-        : null,
+    periods,
   });
 }

@@ -41,6 +41,7 @@ const SHOWN_MEMBERS = [
   'concurrency',
   'certificates',
   'allow_private',
+  'tags',
 ] as const;
 
 export function toInstanceDraft(view: InstanceView): InstanceDraft {
@@ -52,7 +53,7 @@ export function toInstanceDraft(view: InstanceView): InstanceDraft {
 export function toInstanceInput(draft: InstanceDraft): InstanceInput {
   const certificates = readCertificates(draft.certificates);
   if (draft.identity === 'person') {
-    const { user_id: _, api_key: __, rotate_key: ___, key_expires_at: ____, ...members } = draft;
+    const { user_id: _, api_key: __, key_expires_at: ___, ...members } = draft;
     return { ...members, certificates };
   }
   return { ...draft, user_id: draft.user_id ?? 0, certificates };

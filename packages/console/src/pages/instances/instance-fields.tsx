@@ -10,6 +10,7 @@ import {
   SimpleGrid,
   Stack,
   Switch,
+  TagsInput,
   Textarea,
   TextInput,
 } from '@mantine/core';
@@ -128,6 +129,15 @@ export function InstanceFields({ draft, onChange, error, isNew, riskyChanges }: 
           autoComplete="new-password"
         />
       )}
+      <TagsInput
+        label="Tags"
+        description="Words by which calls to many instances choose theirs"
+        placeholder="production"
+        value={draft.tags ?? []}
+        onChange={(tags) => onChange({ tags })}
+        error={findFault(error, 'tags')}
+        clearable
+      />
       <Switch
         label="The server has a private address or uses plain http"
         description="Without this, the proxy calls only public addresses over https. It applies to this instance only."
@@ -154,6 +164,7 @@ function More({
   onChange,
   error,
 }: Pick<InstanceFieldsProps, 'draft' | 'onChange' | 'error'>): ReactNode {
+  const isShared = draft.identity === 'shared';
   return (
     <Stack gap="sm">
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
@@ -203,20 +214,24 @@ function More({
         spellCheck={false}
       />
       <Switch
-        label="Replace the Odoo key before it expires"
+        label={
+          isShared ? 'Replace the Odoo key before it expires' : 'Replace keys of persons before they expire'
+        }
         description="Odoo 19 and later can create the successor by itself"
         checked={draft.rotate_key === true}
         onChange={({ currentTarget }) => onChange({ rotate_key: currentTarget.checked })}
         error={findFault(error, 'rotate_key')}
       />
-      <TimeInput
-        label="The Odoo key ends"
-        description="Only for versions of Odoo that do not tell it"
-        value={draft.key_expires_at ?? null}
-        onChange={(key_expires_at) => onChange({ key_expires_at })}
-        error={findFault(error, 'key_expires_at')}
-        none="Not known"
-      />
+      {isShared && (
+        <TimeInput
+          label="The Odoo key ends"
+          description="Only for versions of Odoo that do not tell it"
+          value={draft.key_expires_at ?? null}
+          onChange={(key_expires_at) => onChange({ key_expires_at })}
+          error={findFault(error, 'key_expires_at')}
+          none="Not known"
+        />
+      )}
     </Stack>
   );
 }

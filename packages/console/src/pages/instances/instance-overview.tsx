@@ -75,7 +75,8 @@ function StoredCheck({ name, path }: { name: string; path: string }) {
 }
 
 function listFacts(instance: InstanceView) {
-  const { url, db, user_id, protocol, timeout_ms, concurrency, certificates, allow_private, key } = instance;
+  const { url, db, user_id, protocol, timeout_ms, concurrency, certificates, allow_private, key, tags } =
+    instance;
   const data = (name: string, text: string) => (
     <span key={name} className="data">
       {text}
@@ -85,11 +86,14 @@ function listFacts(instance: InstanceView) {
     ['Address', data('url', url)],
     ['Database', data('db', db)],
     ['Calls run as', user_id === null ? 'the user of the person who calls' : `user ${user_id} of Odoo`],
-    ...(user_id === null ? [] : [['Odoo key', <OdooKeyState key="key" odooKey={key} />] as const]),
+    user_id === null
+      ? (['Keys of persons', key.rotate ? 'replaced by the proxy' : 'not replaced'] as const)
+      : (['Odoo key', <OdooKeyState key="key" odooKey={key} />] as const),
     ['Protocol', protocol === 'auto' ? 'automatic' : protocol],
     ['Time limit', timeout_ms === null ? 'as in the settings' : `${timeout_ms.toLocaleString('en')} ms`],
     ['Calls at once', concurrency === null ? 'no separate limit' : String(concurrency)],
     ['Certificates', certificates === null ? 'the public ones' : 'own ones'],
+    ['Tags', tags.length === 0 ? 'none' : tags.join(', ')],
     ['Private address', allow_private ? 'allowed' : 'not allowed'],
     ['Created', <Time key="created" at={instance.created_at} />],
     ['Changed', <Time key="changed" at={instance.updated_at} />],

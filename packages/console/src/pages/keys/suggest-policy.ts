@@ -16,6 +16,7 @@ const DATA_ROUTES: Record<DataRoute, string> = {
   export: 'POST /api/erp/export',
   changes: 'POST /api/erp/changes',
   files: 'download and upload',
+  documents: 'POST /api/erp/document',
   subscriptions: 'webhooks',
 };
 

@@ -5,6 +5,8 @@
 import type {
   ConnectableView,
   ConnectionCheck,
+  OwnApplications,
+  OwnApplicationView,
   OwnConnections,
   OwnConnectionView,
   SignInView,
@@ -29,7 +31,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { sendAsPerson } from '../../api/me.ts';
 import { ROOT } from '../../api/root.ts';
 import { ProblemError } from '../../api/send.ts';
-import { fetchWays, locateSignIn } from '../../api/session.ts';
+import { fetchWays, locateSignIn, signOut } from '../../api/session.ts';
 import { findFault } from '../../parts/find-fault.ts';
 import { ProblemAlert } from '../../parts/problem-alert.tsx';
 import { revealInvisible } from '../../parts/show-json.ts';
@@ -72,7 +74,88 @@ function ConnectionList() {
           <Connected connection={connection} />
         </Paper>
       ))}
+      <Applications />
     </Stack>
+  );
+}
+
+/** The applications that may act as the person. Nothing is shown while there are none. */
+function Applications() {
+  const { data, error } = useQuery({
+    queryKey: ['me', 'applications'],
+    queryFn: () => sendAsPerson<OwnApplications>('GET', '/applications'),
+  });
+  if (error !== null) return <ProblemAlert error={error} />;
+  if (data === undefined || data.applications.length === 0) return null;
+  return (
+    <>
+      <Title order={2} size="h4">
+        Applications that act as you
+      </Title>
+      {data.applications.map((application) => (
+        <Application key={application.id} application={application} />
+      ))}
+    </>
+  );
+}
+
+function Application({ application: { id, name, address, used_at } }: { application: OwnApplicationView }) {
+  const queryClient = useQueryClient();
+  const [isSure, setSure] = useState(false);
+  const withdraw = useMutation({
+    mutationFn: () => sendAsPerson<void>('DELETE', `/applications/${encodeURIComponent(id)}`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['me'] }),
+  });
+  return (
+    <Paper withBorder p="sm">
+      <Stack gap="xs">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <strong>{revealInvisible(name)}</strong>, at{' '}
+          <span className="data">{revealInvisible(address)}</span>, last used <Time at={used_at} />.
+        </Text>
+        <ProblemAlert error={withdraw.error} />
+        <SureButton
+          label="Withdraw…"
+          sureLabel="Withdraw it now"
+          isSure={isSure}
+          onSure={setSure}
+          isPending={withdraw.isPending}
+          onConfirm={() => withdraw.mutate()}
+        />
+      </Stack>
+    </Paper>
+  );
+}
+
+interface SureButtonProps {
+  label: string;
+  sureLabel: string;
+  isSure: boolean;
+  onSure: (isSure: boolean) => void;
+  isPending: boolean;
+  onConfirm: () => void;
+}
+
+/** A button that asks before it acts. */
+function SureButton({ label, sureLabel, isSure, onSure, isPending, onConfirm }: SureButtonProps) {
+  if (!isSure) {
+    return (
+      <Group>
+        <Button variant="default" size="xs" onClick={() => onSure(true)}>
+          {label}
+        </Button>
+      </Group>
+    );
+  }
+  return (
+    <Group gap="xs">
+      <Button color="red.9" size="xs" loading={isPending} onClick={onConfirm}>
+        {sureLabel}
+      </Button>
+      <Button variant="subtle" size="xs" onClick={() => onSure(false)}>
+        Keep it
+      </Button>
+    </Group>
   );
 }
 
@@ -180,7 +263,7 @@ function ConnectForm({ path, isRenewal }: { path: string; isRenewal: boolean }) 
 }
 
 function Connected({ connection }: { connection: OwnConnectionView }) {
-  const { instance, login, state, key_expires_at } = connection;
+  const { instance, login, state, key_expires_at, key_renewed } = connection;
   const path = `/connections/${encodeURIComponent(instance)}`;
   const queryClient = useQueryClient();
   const [isSure, setSure] = useState(false);
@@ -196,10 +279,18 @@ function Connected({ connection }: { connection: OwnConnectionView }) {
         {key_expires_at !== null && (
           <>
             , with a key that ends <Time at={key_expires_at} />
+            {key_renewed && ' and that the proxy replaces before'}
           </>
         )}
         .
       </Text>
+      {key_expires_at !== null && Date.parse(key_expires_at) - Date.now() < SOON_MS && (
+        <Alert color="orange">
+          {key_renewed
+            ? 'The proxy has not replaced your key yet. If it ends, make another one in Odoo, and connect again with it.'
+            : 'Your key ends soon, and Odoo refuses it then. Make another one in Odoo, and connect again with it.'}
+        </Alert>
+      )}
       {state === 'moved' && (
         <Alert color="orange">
           The server of this instance was changed, so that your key is not used any more. Connect again.
@@ -215,31 +306,42 @@ function Connected({ connection }: { connection: OwnConnectionView }) {
         <Button variant="default" size="xs" loading={test.isPending} onClick={() => test.mutate()}>
           Test
         </Button>
-        {isSure ? (
-          <>
-            <Button color="red.9" size="xs" loading={remove.isPending} onClick={() => remove.mutate()}>
-              Remove it now
-            </Button>
-            <Button variant="subtle" size="xs" onClick={() => setSure(false)}>
-              Keep it
-            </Button>
-          </>
-        ) : (
-          <Button variant="default" size="xs" onClick={() => setSure(true)}>
-            Remove…
-          </Button>
-        )}
+        <SureButton
+          label="Remove…"
+          sureLabel="Remove it now"
+          isSure={isSure}
+          onSure={setSure}
+          isPending={remove.isPending}
+          onConfirm={() => remove.mutate()}
+        />
       </Group>
       {isSure && <Text size="sm">Your key in Odoo stays; remove it there, too.</Text>}
     </Stack>
   );
 }
 
+/** The time before the end of a key from which its person is warned: that of the warnings for operators. */
+const SOON_MS = 14 * 86_400_000;
+
 function WhoAmI({ person, name }: Pick<OwnConnections, 'person' | 'name'>) {
+  const queryClient = useQueryClient();
+  const leave = useMutation({ mutationFn: signOut, onSettled: () => queryClient.resetQueries() });
   return (
-    <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-      You are signed in as {revealInvisible(name)} (<span className="data">{revealInvisible(person)}</span>).
-    </Text>
+    <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        You are signed in as {revealInvisible(name)} (<span className="data">{revealInvisible(person)}</span>
+        ).
+      </Text>
+      <Button
+        variant="default"
+        size="xs"
+        style={{ flexShrink: 0 }}
+        loading={leave.isPending}
+        onClick={() => leave.mutate()}
+      >
+        Sign out
+      </Button>
+    </Group>
   );
 }
 

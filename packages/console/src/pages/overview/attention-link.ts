@@ -1,7 +1,7 @@
 /** Finds the page on which a problem that needs attention can be fixed. Pure. */
 import type { AttentionItem } from '@erp-proxy/contract';
+import { splitDatabase } from '@erp-proxy/contract';
 import { findTargetLink, type PageLink } from '../../parts/target-link.ts';
-import { splitDatabase } from './upstreams.ts';
 
 /** Null if no page of the console can fix it. */
 export function findAttentionLink({ kind, target }: Pick<AttentionItem, 'kind' | 'target'>): PageLink | null {

@@ -1,5 +1,11 @@
 /** Shows the Odoo databases that the proxy knows, those in trouble first, and the state of the proxy itself. */
-import type { InstanceView, Page, StatusView, UpstreamView } from '@erp-proxy/contract';
+import {
+  type InstanceView,
+  type Page,
+  type StatusView,
+  splitDatabase,
+  type UpstreamView,
+} from '@erp-proxy/contract';
 import { Badge, Button, Group, Paper, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,7 +16,7 @@ import { StateBadge } from '../../parts/state-badge.tsx';
 import { findTargetLink } from '../../parts/target-link.ts';
 import { Time } from '../../parts/time.tsx';
 import { printDuration } from './print-plot.ts';
-import { findInstances, sortUpstreams, splitDatabase } from './upstreams.ts';
+import { findInstances, sortUpstreams } from './upstreams.ts';
 
 const REFRESH_MS = 5_000;
 const ROWS_SHOWN = 10;

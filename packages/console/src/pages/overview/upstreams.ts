@@ -1,5 +1,5 @@
 /** Sorts Odoo databases for a list, and finds their stored instances. Pure. */
-import type { InstanceView, UpstreamView } from '@erp-proxy/contract';
+import { type InstanceView, isDatabaseOf, type UpstreamView } from '@erp-proxy/contract';
 
 /** Databases with an open circuit breaker come first, then the busiest. */
 export function sortUpstreams(upstreams: readonly UpstreamView[]): UpstreamView[] {
@@ -13,22 +13,9 @@ export function sortUpstreams(upstreams: readonly UpstreamView[]): UpstreamView[
   );
 }
 
-/**
- * Splits the name of a database: the server, optionally a part that identifies trusted certificates, and the name in
- * Odoo.
- */
-export function splitDatabase(database: string): { server: string; db: string } {
-  const [, server = database, db = ''] = /^(\S+) (?:.* )?(\S+)$/.exec(database) ?? [];
-  return { server, db };
-}
-
 export function findInstances(
   { database }: Pick<UpstreamView, 'database'>,
   instances: readonly InstanceView[],
 ): InstanceView[] {
-  const { server, db } = splitDatabase(database);
-  return instances.filter((instance) => {
-    const url = instance.url.replace(/\/+$/, '').replace('://localhost', '://127.0.0.1');
-    return url === server && instance.db === db;
-  });
+  return instances.filter((instance) => isDatabaseOf(instance, database));
 }

@@ -11,6 +11,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
+import { mayAll } from '../../api/session.ts';
 import { findFault } from '../../parts/find-fault.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { ObjectSelect } from '../../parts/object-select.tsx';
@@ -28,7 +29,8 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
   const sendsRecords = draft.source === 'records';
   return (
     <Stack gap="sm">
-      {isNew && (
+      {/* Events are about the keys of the whole proxy. */}
+      {isNew && mayAll() && (
         <Radio.Group
           label="Source"
           value={draft.source}
@@ -43,8 +45,12 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         <TextInput
           label="Name"
-          description="It cannot be changed later"
-          placeholder="contacts"
+          description={
+            mayAll()
+              ? 'It cannot be changed later'
+              : 'It begins with the name of the instance and a dot. It cannot be changed later'
+          }
+          placeholder={mayAll() ? 'contacts' : `${draft.instance || 'client-a-prod'}.contacts`}
           value={draft.name}
           onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
           error={findFault(error, 'name')}

@@ -109,6 +109,7 @@ export function createSubscriptionReader({
           changesMax: isCopySkipped ? 1 : CHANGES_MAX,
           bytesMax: BYTES_MAX,
           pageMax: isCopySkipped ? 1 : PAGE_MAX,
+          idsMax: 0,
           overlapSeconds,
           isOver: () => isCopySkipped || nowMs() >= endsMs || ended.aborted,
         });
@@ -178,6 +179,8 @@ function describeQuery({ domain, fields, model }: RecordSubscription) {
     fields,
     context: SHOW_ARCHIVED,
     dropsRecords: dropsRecords(model),
+    // Subscriptions remember the ids themselves.
+    findsDeleted: false,
   };
 }
 

@@ -116,10 +116,11 @@ test('exported configuration changes nothing when it is applied', () => {
   );
 });
 
-test('keys of one name with the same policy are one entry; with different policies they are omitted and reported', () => {
+test('keys of one name that agree are one entry; with different policies or persons they are omitted and reported', () => {
   const [one] = fc.sample(key, 1);
   if (one === undefined) throw new Error('no sample');
-  const shop = { ...one, name: 'shop', policy: null };
+  const shop = { ...one, name: 'shop', policy: null, for: null };
+  const adas = { ...shop, for: 'corp/ada' };
   const other: Policy = { instances: ['a'], models: { a: ['read'] } };
   expect(describeConfiguration([shop, shop], [])).toEqual({
     configuration: { keys: [{ name: 'shop', policy: null }], instances: [] },
@@ -128,6 +129,13 @@ test('keys of one name with the same policy are one entry; with different polici
   expect(describeConfiguration([shop, { ...shop, policy: other }, { ...shop, name: 'app' }], [])).toEqual({
     configuration: { keys: [{ name: 'app', policy: null }], instances: [] },
     omitted: [expect.stringContaining('keys named "shop" have different policies')],
+  });
+  expect(describeConfiguration([adas, adas], []).configuration.keys).toEqual([
+    { name: 'shop', policy: null, for: 'corp/ada' },
+  ]);
+  expect(describeConfiguration([shop, adas], [])).toEqual({
+    configuration: { keys: [], instances: [] },
+    omitted: [expect.stringContaining('keys named "shop" have different policies or persons')],
   });
 });
 

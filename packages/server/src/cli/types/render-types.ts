@@ -2,18 +2,23 @@
  * Prints models as TypeScript. The same models give the same text, so that it can be committed and compared. Knows
  * neither the proxy nor files.
  */
+import { compareNames, nameTypes } from './name-types.ts';
 import type { DescribedField, DescribedModel } from './read-models.ts';
 
 /**
  * Longer selections, such as all time zones, change often and make the compiler slow. Such a field has the type
  * `string`.
  */
-const SELECTION_VALUES_MAX = 200;
+export const SELECTION_VALUES_MAX = 200;
 const LINE_COLUMNS_MAX = 110;
 
 export function renderTypes(models: readonly DescribedModel[]): string {
-  const sorted = models.toSorted((one, other) => compare(one.name, other.name));
-  const names = nameInterfaces(sorted);
+  const sorted = models.toSorted((one, other) => compareNames(one.name, other.name));
+  const names = nameTypes(
+    sorted.map(({ name }) => name),
+    ['Models', METHODS, 'ValueForm', ...SUFFIXES],
+    SUFFIXES,
+  );
   const rows = sorted.map(({ name }) => `  ${quote(name)}: ${names.get(name)};`);
   const imports = ['Create', 'Read', 'Update', 'ValueForm'];
   if (sorted.some(({ methods }) => methods.length > 0)) imports.splice(1, 0, METHODS);
@@ -33,7 +38,7 @@ import type { … } from '@erp-proxy/client';
 const METHODS = 'Methods';
 
 function renderModel({ name, label, fields, methods }: DescribedModel, title: string): string {
-  const sorted = fields.toSorted((one, other) => compare(one.name, other.name));
+  const sorted = fields.toSorted((one, other) => compareNames(one.name, other.name));
   const members = sorted.map((field) => `${renderComment(describe(field), '  ')}  ${renderField(field)}\n`);
   const derived = SUFFIXES.map(
     (suffix) =>
@@ -51,7 +56,7 @@ function renderField(field: DescribedField): string {
   const members = [`type: ${quote(field.type)}`];
   if (field.relation !== null) members.push(`relation: ${quote(field.relation)}`);
   if (field.hasTextIds) members.push("ids: 'text'");
-  const values = [...new Set(field.values.map(renderValue))].sort(compare);
+  const values = [...new Set(field.values.map(renderValue))].sort(compareNames);
   if (values.length > 0 && values.length <= SELECTION_VALUES_MAX)
     members.push(`values: ${values.join(' | ')}`);
   if (field.isRequired) members.push('required: true');
@@ -79,23 +84,6 @@ function renderComment(text: string, indent: string): string {
 
 const SUFFIXES = ['Read', 'Create', 'Update'] as const;
 
-/** `res.partner` is `ResPartner`. A name that is taken gets a number. */
-function nameInterfaces(models: readonly DescribedModel[]): Map<string, string> {
-  const taken = new Set<string>(['Models', METHODS, 'ValueForm', ...SUFFIXES]);
-  const isFree = (title: string) => !['', ...SUFFIXES].some((suffix) => taken.has(title + suffix));
-  return new Map(
-    models.map(({ name }) => {
-      const words = name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
-      const joined = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
-      const base = /^[A-Za-z]/.test(joined) ? joined : `Model${joined}`;
-      let title = base;
-      for (let number = 2; !isFree(title); number++) title = `${base}_${number}`;
-      for (const suffix of ['', ...SUFFIXES]) taken.add(title + suffix);
-      return [name, title];
-    }),
-  );
-}
-
 function renderName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
 }
@@ -108,9 +96,4 @@ function renderValue(value: string | number): string {
 function quote(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${inner.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
-}
-
-/** Compares by code unit, so that the order does not depend on the language of the machine. */
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

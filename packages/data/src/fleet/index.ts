@@ -1,0 +1,2 @@
+/** One call on many instances. */
+export { createFleet, type Fleet } from './fleet.ts';

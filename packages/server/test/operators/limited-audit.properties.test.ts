@@ -1,0 +1,4 @@
+/** The audit, for an operator who is limited to the instances of one customer. */
+import { testLimited } from './limited.ts';
+
+testLimited('audit');
