@@ -47,8 +47,8 @@ export interface CallRunner {
    */
   run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
   /**
-   * Decides about a call without its server, and sends nothing. Returns why the call would be refused, or headers for an
-   * answer to several such calls.
+   * Decides about a call without its server, and sends nothing. Returns why the call would be refused, or headers for
+   * an answer to several such calls.
    */
   decide(call: Uint8Array): Promise<Denial | AnswerHeaders>;
   /**

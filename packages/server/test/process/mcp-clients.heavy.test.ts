@@ -32,7 +32,7 @@ test('the client of 2025 lists and calls tools, over HTTP and stdio', async () =
     expect(output).toEqual({
       server: 'erp-proxy',
       protocol: '2025-11-25',
-      tools: 13,
+      tools: 14,
       records: [{ id: 10, name: 'Deco Addict' }],
       isError: true,
     });
@@ -78,7 +78,7 @@ test('the command line of the inspector lists and calls tools', async () => {
         ...args,
       ),
     );
-  expect((await inspect('--method', 'tools/list')).tools).toHaveLength(13);
+  expect((await inspect('--method', 'tools/list')).tools).toHaveLength(14);
   const called = await inspect(
     '--method',
     'tools/call',

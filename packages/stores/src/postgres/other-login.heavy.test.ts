@@ -39,6 +39,8 @@ describe.skipIf(clusterMissing !== null)('with a PostgreSQL server of its own', 
         Promise.all(
           Array.from({ length: 20 }, (_, at) => store.keys.insert(buildKey({ id: `${name}${at}` }))),
         );
+      // Every connection of the pool is open: PostgreSQL refuses new ones between the two statements below.
+      await insert('first');
       const before = insert('before');
       await admin.query("ALTER ROLE proxy PASSWORD 'second-secret'");
       await store.takeLogin?.(withPassword('second-secret'));
