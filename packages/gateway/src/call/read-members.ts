@@ -15,7 +15,7 @@ import {
   readInteger,
   readMembers,
 } from '@erp-proxy/json';
-import { findNearestName } from '@erp-proxy/text';
+import { findNearestNames } from '@erp-proxy/text';
 import { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
 
@@ -127,7 +127,11 @@ export function checkNames(
   for (const { name } of members) {
     if (known.includes(name) || ignored.includes(name)) continue;
     const path = joinPath(parent, name);
-    const hint = `Did you mean \`${suggestName(name, known, ignored)}\`?`;
+    const meant = suggestName(name, known, ignored);
+    const hint =
+      meant === undefined
+        ? `Its members are ${known.map((each) => `\`${each}\``).join(', ')}.`
+        : `Did you mean \`${meant}\`?`;
     return invalid(
       path,
       `\`${path}\` is not a member of ${parent === '' ? whole : `\`${parent}\``}. ${hint}`,
@@ -152,7 +156,7 @@ const OTHER_NAMES: Record<string, string[]> = {
   kwargs: ['keyword', 'kw', 'options'],
   params: ['domain', 'vals', 'values', 'data'],
   domain: ['params'],
-  action: ['function'],
+  action: ['function', 'method'],
   method: ['action', 'function'],
   // Callers of the version route send the instance of their calls.
   url: ['host', 'server', 'address', 'erp_instance', 'odoo_instance'],
@@ -161,11 +165,12 @@ const OTHER_NAMES: Record<string, string[]> = {
   api_key: ['password', 'key', 'token'],
 };
 
-function suggestName(name: string, known: string[], ignored: string[]): string {
+/** Undefined if no name is near. */
+function suggestName(name: string, known: string[], ignored: string[]): string | undefined {
   const inner = INNER_NAMES.find(([object, names]) => known.includes(object) && names.includes(name));
   if (inner !== undefined) return `${inner[0]}.${name}`;
   const meant = [...known, ...ignored].find((each) => OTHER_NAMES[each]?.includes(name));
-  return meant ?? findNearestName(name, known);
+  return meant ?? findNearestNames(name, known, 1)[0];
 }
 
 function refuseDuplicate(member: JsonMember, parent: string): Denial {

@@ -156,13 +156,14 @@ describe('optional members', () => {
 });
 
 describe('names', () => {
-  test.each(['kwargs', 'Keyword', 'method', 'ID', 'jsonrcp', 'user', '__proto__', 'constructor', 'toString'])(
-    'refuses the unknown member %s and suggests a known one',
-    (name) => {
-      const known = 'id|action|model_id|fn_name|params|keyword|erp_instance';
-      const says = new RegExp(`Did you mean \`(${known})\``);
-      return expectRefused(printCall(pair.upstream.url, { [name]: '1' }), name, says);
-    },
+  test.each(['jsonrcp', 'user', '__proto__', 'constructor', 'toString'])(
+    'refuses the unknown member %s and lists the known ones',
+    (name) =>
+      expectRefused(
+        printCall(pair.upstream.url, { [name]: '1' }),
+        name,
+        /Its members are `id`, `action`, `model_id`, `fn_name`, `params`, `keyword`, `erp_instance`\.$/,
+      ),
   );
 
   test.each([
@@ -171,6 +172,9 @@ describe('names', () => {
     ['model', 'model_id'],
     ['fnname', 'fn_name'],
     ['Action', 'action'],
+    ['ID', 'id'],
+    ['Keyword', 'keyword'],
+    ['method', 'action'],
     ['erp_instanc', 'erp_instance'],
     ['kwargs', 'keyword'],
     ['domain', 'params'],
