@@ -1,8 +1,10 @@
 /** Tests the image, as far as possible without a container engine. docs/deployment.md lists the manual checks. */
-import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, matchesGlob, relative } from 'node:path';
+import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
@@ -34,33 +36,50 @@ test('has the Node version that the program needs', () => {
   expect(majors).toEqual([needed, needed, needed]);
 });
 
-// The test makes a tarball.
-test('gets what the tarball is made from, which is enough for it', async () => {
-  const context = mkdtempSync(join(tmpdir(), 'erp-proxy-context-'));
+// The test makes all tarballs twice.
+test('gets what the tarballs are made from, which alone decides about their bytes', async () => {
+  const contexts = ['one', 'another'].map((name) =>
+    mkdtempSync(join(tmpdir(), `erp-proxy-context-${name}-`)),
+  );
   try {
-    const rules = readText('.dockerignore').split('\n');
-    const taken = rules.filter((rule) => rule.startsWith('!')).map((rule) => rule.slice(1));
-    const left = rules.filter((rule) => rule.includes('/'));
-    for (const path of taken) {
-      cpSync(join(root, path), join(context, path), {
-        recursive: true,
-        filter: (source) => !left.some((rule) => matchesGlob(relative(root, source), rule)),
-      });
-    }
-    symlinkSync(join(root, 'node_modules'), join(context, 'node_modules'));
-    const { status, stderr } = spawnSync(process.execPath, ['scripts/pack.ts'], {
-      cwd: context,
-      encoding: 'utf8',
-      env: { PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) },
-    });
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    const [, tarball = ''] = /\/tmp\/(out\/\S+\.tgz)/.exec(text) ?? [];
-    expect(globSync(tarball, { cwd: context })).toHaveLength(1);
+    const builds = await Promise.all(contexts.map(pack));
+    const [, tarball = ''] = /\/tmp\/out\/(\S+\.tgz)/.exec(text) ?? [];
+    expect(Object.keys(builds[0]!).filter((name) => matchesGlob(name, tarball))).toHaveLength(1);
+    expect(builds[1]).toEqual(builds[0]);
   } finally {
-    rmSync(context, { recursive: true, force: true });
+    for (const context of contexts) rmSync(context, { recursive: true, force: true });
   }
 });
+
+/** Packs a copy of what the image is built from. Returns the hashes of the files by their names. */
+async function pack(context: string): Promise<Record<string, string>> {
+  const rules = readText('.dockerignore').split('\n');
+  const taken = rules.filter((rule) => rule.startsWith('!')).map((rule) => rule.slice(1));
+  const left = rules.filter((rule) => rule.includes('/'));
+  for (const path of taken) {
+    cpSync(join(root, path), join(context, path), {
+      recursive: true,
+      filter: (source) => !left.some((rule) => matchesGlob(relative(root, source), rule)),
+    });
+  }
+  symlinkSync(join(root, 'node_modules'), join(context, 'node_modules'));
+  const { stderr } = await promisify(execFile)(process.execPath, ['scripts/pack.ts'], {
+    cwd: context,
+    env: { PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) },
+  });
+  expect(stderr).toBe('');
+  const out = join(context, 'out');
+  return Object.fromEntries(
+    readdirSync(out)
+      .sort()
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(out, name)))
+          .digest('hex'),
+      ]),
+  );
+}
 
 test('sets valid variables: reachable from outside, with a store in its volume', () => {
   const { http, store } = takeSettings(readImageVariables());
