@@ -1,6 +1,6 @@
 /**
- * `node chaos/jobs.ts [kills] [seed] [store url]`: kills proxies that run jobs, and checks that none is lost and that
- * no write runs twice. Exits with 1 otherwise.
+ * `node chaos/jobs.ts [kills] [seed] [store url]`: kills proxies that run jobs, and checks that none is lost, that no
+ * write runs twice, and that each end is reported. Exits with 1 otherwise.
  */
 import { runKillRounds } from '../packages/server/test/jobs/kill-rounds.ts';
 

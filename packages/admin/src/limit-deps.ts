@@ -286,6 +286,8 @@ function limitSubscriptions(deps: AdminDeps, reach: Reach): AdminDeps['subscript
       requireReach(input.name, input.instance);
       return await subscriptions.add(input, describeAction, createdBy);
     },
+    // Used by calls alone.
+    findCallback: subscriptions.findCallback,
     change: subscriptions.change,
     async update(record, next, auditBatch) {
       await requireVisible(record);

@@ -5,7 +5,7 @@ import { download } from './download.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError, refuse } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
-import { type Job, type JobStatus, openJob, type ResultKind } from './jobs.ts';
+import { type Job, type JobOptions, type JobStatus, openJob, type ResultKind } from './jobs.ts';
 import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
 import type { CallOptions, ClientOptions, Context, ExecuteCall, ValueForm } from './options.ts';
@@ -28,9 +28,9 @@ export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   batch: Batch;
   /** Sends one call that runs as a job, for which nobody waits. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
-  startJob<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Job<Result>>;
+  startJob<Result = any>(call: ExecuteCall, options?: JobOptions): Promise<Job<Result>>;
   /** Starts an export as a job. Its result is a `Response` whose body is the export. */
-  startExport(call: ExportCall, options?: CallOptions): Promise<Job<Response>>;
+  startExport(call: ExportCall, options?: JobOptions): Promise<Job<Response>>;
   /** Finds a job by its id again. `response`: that of an export. Default: that of a call. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   job(id: string, kind?: ResultKind): Job<any>;
@@ -150,11 +150,12 @@ function openClient<Models, Form extends ValueForm>(
     route: string,
     shown: ExecuteCall,
     body: object,
-    options: CallOptions,
+    { callback, ...options }: JobOptions,
     kind: ResultKind,
   ): Promise<Job<Result>> => {
     const url = settings.url.replace(/execute$/, route);
-    const { answer } = await send({ ...settings, url, isDeferred: true }, [shown], body, options);
+    const deferral = `respond-async${callback === undefined ? '' : `; callback="${callback}"`}`;
+    const { answer } = await send({ ...settings, url, deferral }, [shown], body, options);
     return openJob(settings, (answer as JobStatus).id, kind);
   };
   const exports = { open, retries: settings.retries, budget: settings.budget };

@@ -29,6 +29,12 @@ export interface Job<Result> {
   cancel(options?: CallOptions): Promise<JobStatus>;
 }
 
+/** Options of a request that becomes a job. */
+export interface JobOptions extends CallOptions {
+  /** Name of a subscription to `job.ended`, which reports the end of the job to its receiver. */
+  callback?: string | undefined;
+}
+
 /** How the result of a job is read: the result of a call, or the answer of an export as a stream. */
 export type ResultKind = 'result' | 'response';
 

@@ -11,7 +11,8 @@ export interface SendSettings {
   url: string;
   method?: PostRequest['method'];
   /** True if the proxy shall answer with a job. */
-  isDeferred?: boolean;
+  /** The preference by which a request becomes a job. */
+  deferral?: string;
   key: string;
   timeout: number | undefined;
   /** True if values are exchanged in normalized form. */
@@ -148,14 +149,14 @@ function findError(
 /** Adds the headers that every request has. `timeout`: milliseconds that are left for the proxy and this side. */
 export function addHeaders(
   headers: Record<string, string>,
-  { key, isNormalized, isDeferred }: Pick<SendSettings, 'key' | 'isNormalized' | 'isDeferred'>,
+  { key, isNormalized, deferral }: Pick<SendSettings, 'key' | 'isNormalized' | 'deferral'>,
   requestId: string,
   timeout: number | undefined,
 ): void {
   headers['content-type'] = 'application/json';
   headers['x-proxy-api'] = key;
   headers['x-request-id'] = requestId;
-  const prefer = [isNormalized && 'values=normalized', isDeferred && 'respond-async'].filter(Boolean);
+  const prefer = [isNormalized && 'values=normalized', deferral].filter(Boolean);
   if (prefer.length > 0) headers['prefer'] = prefer.join(', ');
   if (timeout !== undefined)
     headers['x-request-timeout'] = `${Math.max(1, Math.floor((timeout - RETURN_MS) / 1000))}`;

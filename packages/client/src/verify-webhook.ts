@@ -1,4 +1,5 @@
 /** Verifies deliveries of subscriptions by Standard Webhooks 1.0. */
+import type { JobStatus } from './jobs.ts';
 import type { Json } from './options.ts';
 
 export interface WebhookRequest {
@@ -12,7 +13,7 @@ export interface WebhookRequest {
 }
 
 /** A verified delivery. The members of `data` depend on its `type`. */
-export type WebhookEvent = RecordEvent | KeyEndsEvent | PingEvent;
+export type WebhookEvent = RecordEvent | KeyEndsEvent | JobEndedEvent | PingEvent;
 
 /** A change of one record, such as `res.partner.upserted`. */
 export type RecordEvent = Delivery<
@@ -44,6 +45,15 @@ export type KeyEndsEvent = Delivery<
     expires_at: string;
     expired: boolean;
   }
+>;
+
+/** Says that a job has ended whose caller has named the subscription as its `callback`. */
+export type JobEndedEvent = Delivery<
+  'job.ended',
+  {
+    /** The same for all keys that have replaced one another by rotation. */
+    client_id: string;
+  } & JobStatus
 >;
 
 /** Sent when an administrator tests the receiver. `data` names the source of the subscription. */

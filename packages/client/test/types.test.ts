@@ -292,6 +292,9 @@ test('the type of a webhook event tells the members of its data', () => {
     } else if (event.type === 'key.ends') {
       expectTypeOf(event.data.id).toEqualTypeOf<string>();
       expectTypeOf(event.data.expired).toEqualTypeOf<boolean>();
+    } else if (event.type === 'job.ended') {
+      expectTypeOf(event.data.id).toEqualTypeOf<string>();
+      expectTypeOf(event.data.client_id).toEqualTypeOf<string>();
     } else {
       expectTypeOf(event.data.id).toEqualTypeOf<number>();
       expectTypeOf(event.data.at).toEqualTypeOf<string | null>();

@@ -129,7 +129,7 @@ test.skipIf(!HAS_CHROMIUM).each([360, 1280])(
     }
     await page.goto(`${front.url}/subscriptions/new`);
     await page.getByText('It begins with the name of the instance and a dot').waitFor();
-    expect(await page.getByRole('radio', { name: 'Ends of client keys' }).count()).toBe(0);
+    expect(await page.getByRole('radio', { name: 'Events of the proxy' }).count()).toBe(0);
   },
 );
 

@@ -122,20 +122,23 @@ test.skipIf(!HAS_CHROMIUM)(
   },
 );
 
-test.skipIf(!HAS_CHROMIUM)('a subscription tells when client keys end', async () => {
+test.skipIf(!HAS_CHROMIUM)('a subscription tells of events of the proxy', async () => {
   const { page, ask, goto } = await openConsole(OPTIONS);
   await goto('/subscriptions/new');
-  await page.getByRole('radio', { name: 'Ends of client keys' }).check();
+  await page.getByRole('radio', { name: 'Events of the proxy' }).check();
+  await page.getByRole('checkbox', { name: /^job\.ended/ }).check();
   await page.getByRole('textbox', { name: 'Name' }).fill('key-ends');
   await page.getByRole('textbox', { name: 'Receiver' }).fill('http://127.0.0.1:1234/hook');
   await page.getByRole('button', { name: 'Add subscription' }).click();
   const dialog = page.getByRole('dialog', { name: /The secret of key-ends/ });
   await dialog.getByLabel('I have stored it').check();
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await page.getByText('ends of client keys: before').waitFor();
-  expect(await ask('GET', '/subscriptions/key-ends')).toMatchObject({ events: ['key.ends'] });
+  await page.getByText('a client key ends soon, or has ended; a job has ended').waitFor();
+  const events = ['key.ends', 'job.ended'];
+  expect(await ask('GET', '/subscriptions/key-ends')).toMatchObject({ events });
   await page.getByRole('tab', { name: 'Settings' }).click();
   await page.getByRole('textbox', { name: 'Interval in seconds' }).fill('90');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await ask('GET', '/subscriptions/key-ends')).interval_seconds).toBe(90);
+  expect(await ask('GET', '/subscriptions/key-ends')).toMatchObject({ events });
 });

@@ -64,8 +64,8 @@ export function createJobs({ durable, quick }: Databases): JobStore {
         const bodyBytes = body.reduce((sum, { length }) => sum + length, 0);
         const [row] = await statements.query<JobRow>(
           `INSERT INTO jobs (id, client, key_id, route, request_id, facts, secret, name, fingerprint, state,
-             body_parts, body_bytes, created_at, available_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12, ${now}) RETURNING ${COLUMNS}`,
+             body_parts, body_bytes, created_at, callback, available_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12, $13, ${now}) RETURNING ${COLUMNS}`,
           [
             job.id,
             job.client,
@@ -79,6 +79,7 @@ export function createJobs({ durable, quick }: Databases): JobStore {
             body.length,
             bodyBytes,
             job.createdAt,
+            job.callback,
           ],
         );
         for (const [number, bytes] of body.entries())
@@ -98,6 +99,14 @@ export function createJobs({ durable, quick }: Databases): JobStore {
         `SELECT ${COLUMNS} FROM jobs WHERE ${conditions.join(' AND ')}
          ORDER BY created_at DESC, id DESC LIMIT ${place(limit)}`,
         values,
+      );
+      return rows.map(readRow);
+    },
+    async listUnreported(callback, limit) {
+      const rows = await quick.query<JobRow>(
+        `SELECT ${COLUMNS} FROM jobs WHERE callback = $1 AND ended_at IS NOT NULL ORDER BY id LIMIT $2`,
+        [callback, limit],
+        'list-unreported-jobs',
       );
       return rows.map(readRow);
     },

@@ -219,7 +219,7 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
       const { progress, progressVersion, ids, waiting, ...subscription } = row;
       return { subscription, progress, progressVersion, ids, waiting };
     },
-    commitReading(owner, id, progressVersion, { progress, ids, now, deliveries }) {
+    commitReading(owner, id, progressVersion, { progress, ids, now, deliveries, endedJobs = [] }) {
       return quick.transact(async (statements) => {
         const changed = await statements.change(
           `UPDATE subscriptions
@@ -229,6 +229,8 @@ export function createSubscriptions({ durable, quick }: Databases): Subscription
         );
         if (changed === 0) return false;
         if (ids !== undefined) await changeIds(statements, id, ids);
+        if (endedJobs.length > 0)
+          await statements.change(`UPDATE jobs SET callback = NULL WHERE ${isIn('id', '$1')}`, [endedJobs]);
         if (deliveries.length === 0) return true;
         const records = deliveries.map(({ record }) => record);
         const waiting = await statements.query<WaitingDelivery & { record: string }>(

@@ -16,7 +16,7 @@ export const SUBSCRIPTION_MEMBERS = {
   events: z
     .array(z.enum(SUBSCRIPTION_EVENTS))
     .describe(
-      'Events of the proxy, in place of an instance, a model and fields. `key.ends`: a client key ends soon, or has ended.',
+      'Events of the proxy, in place of an instance, a model and fields. `key.ends`: a client key ends soon, or has ended. `job.ended`: a job has ended whose caller has named this subscription as its `callback`.',
     ),
   instance: z.string().describe('Name of the stored instance.'),
   model: z.string().describe('Model whose changes are sent, such as `res.partner`.'),

@@ -16,7 +16,7 @@ export const CALL_SOURCES = [
 export type CallSource = (typeof CALL_SOURCES)[number];
 
 /** Events of the proxy itself. `key.ends`: a client key ends soon, or has ended. */
-export const SUBSCRIPTION_EVENTS = ['key.ends'] as const;
+export const SUBSCRIPTION_EVENTS = ['key.ends', 'job.ended'] as const;
 export type SubscriptionEvent = (typeof SUBSCRIPTION_EVENTS)[number];
 
 /** The kinds of problems that need an administrator. */

@@ -23,6 +23,8 @@ import { createJobSeal, openJobSeal } from './job-seal.ts';
 
 export interface JobsOptions {
   store: JobStore;
+  /** The id of the subscription with this name to `job.ended`; null: there is none. */
+  findCallback: (name: string) => Promise<string | null>;
   vault: Vault;
   /** For the names of jobs with an idempotency key. */
   secret: Uint8Array;
@@ -49,6 +51,8 @@ export interface Jobs extends Deferrals, JobRequests {
   onChange(listener: (change: { cancelled: string | null }) => void): void;
   /** The job as its caller sees it. */
   describe(row: JobRow): Promise<Job>;
+  /** At most `max` jobs that have ended, and whose end the subscription with this id has not reported. */
+  listUnreported(subscription: string, max: number): Promise<{ clientId: string; job: Job }[]>;
 }
 
 /** Headers that the call has again when it runs. */
@@ -61,7 +65,7 @@ const ID = /^[0-9a-f-]{36}$/;
 const HASHED_BYTES = 256 * 1024;
 
 export function createJobs(options: JobsOptions): Jobs {
-  const { store, vault, secret, clock, keepMs, bounds, basePath, onError } = options;
+  const { store, findCallback, vault, secret, clock, keepMs, bounds, basePath, onError } = options;
   const listeners: ((change: { cancelled: string | null }) => void)[] = [];
   const tell = (cancelled: string | null) => {
     for (const listener of listeners) listener({ cancelled });
@@ -83,8 +87,10 @@ export function createJobs(options: JobsOptions): Jobs {
     return createHmac('sha256', secret).update(text).digest('base64url');
   }
 
-  async function storeCall(call: DeferredCall, fingerprint: string): Promise<JobRow | FullJobs> {
+  async function storeCall(call: DeferredCall, fingerprint: string): Promise<JobRow | FullJobs | Denial> {
     const { route, bytes, client, token, exchange, idempotencyKey, facts } = call;
+    const callback = call.callback === null ? null : await findCallback(call.callback);
+    if (callback === null && call.callback !== null) return NO_CALLBACK;
     const id = randomUUID();
     const { seal, secret: sealedKey } = createJobSeal(vault, id);
     const headers: Record<string, string> = {};
@@ -106,6 +112,7 @@ export function createJobs(options: JobsOptions): Jobs {
         secret: sealedKey,
         name: idempotencyKey === null ? null : nameJob(clientId, idempotencyKey),
         fingerprint,
+        callback,
         body: await sealBody({ headers, address: exchange.address, token }, bytes, seal),
         createdAt: clock(),
       },
@@ -114,14 +121,14 @@ export function createJobs(options: JobsOptions): Jobs {
   }
 
   async function defer(call: DeferredCall): Promise<DeferredReply | Denial> {
-    if (call.callback !== null) return NO_CALLBACK;
     const fingerprint = await nameRequest(call);
-    let row: JobRow | FullJobs;
+    let row: JobRow | FullJobs | Denial;
     try {
       row = await storeCall(call, fingerprint);
     } catch (error) {
       return denyStore(error);
     }
+    if (row instanceof Denial) return row;
     if (typeof row === 'string') return DENIALS[row];
     if (row.fingerprint !== fingerprint) return OTHER_CALL;
     tell(null);
@@ -190,6 +197,10 @@ export function createJobs(options: JobsOptions): Jobs {
   return {
     defer,
     describe,
+    async listUnreported(subscription, max) {
+      const rows = await store.listUnreported(subscription, max);
+      return await Promise.all(rows.map(async (row) => ({ clientId: row.client, job: await describe(row) })));
+    },
     onChange: (listener) => void listeners.push(listener),
     async show(runner, id) {
       const row = await find(runner, id);
@@ -285,7 +296,7 @@ function denyStore(error: unknown): Denial {
 
 const NO_CALLBACK = new Denial(
   'invalid_request',
-  'A job has no `callback`: ask for its state at the path in `location`.',
+  '`callback` must be the name of a subscription to `job.ended`, which an operator has stored. The job was not stored: leave `callback` out, and ask for the state of the job at the path in `location`.',
   { path: 'prefer' },
 );
 

@@ -1,7 +1,7 @@
 /** Builds the bodies of deliveries. The bytes of a record stay as Odoo sent them. */
 import { randomUUID } from 'node:crypto';
 import type { SubscriptionEvent } from '@erp-proxy/contract';
-import type { KeyNotice } from './notice-reader.ts';
+import type { JobNotice, KeyNotice } from './notice-reader.ts';
 import type { RecordSubscription, Subscription } from './row.ts';
 
 export type ChangeKind = 'upsert' | 'left' | 'gone';
@@ -23,6 +23,7 @@ const EVENTS: Record<ChangeKind, string> = { upsert: 'upserted', left: 'left', g
 
 const PING_TYPE = 'ping';
 const KEY_ENDS_TYPE: SubscriptionEvent = 'key.ends';
+const JOB_ENDED_TYPE: SubscriptionEvent = 'job.ended';
 
 /** Creates a value of `webhook-id`. */
 export function createDeliveryId(): string {
@@ -62,6 +63,16 @@ export function buildKeyNotice(
     expired: kind === 'expired',
   };
   return { type: KEY_ENDS_TYPE, body: printBody(KEY_ENDS_TYPE, now, JSON.stringify(data)) };
+}
+
+/** As `buildDelivery`, for a job that has ended. */
+export function buildJobNotice(
+  { name: subscription }: Pick<Subscription, 'name'>,
+  { clientId, job }: JobNotice,
+  now: number,
+): { type: string; body: string } {
+  const data = { subscription, client_id: clientId, ...job };
+  return { type: JOB_ENDED_TYPE, body: printBody(JOB_ENDED_TYPE, now, JSON.stringify(data)) };
 }
 
 export function buildPing(subscription: Subscription, now: number): { type: string; body: string } {

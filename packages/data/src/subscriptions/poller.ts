@@ -11,8 +11,14 @@ import type {
   SubscriptionStore,
 } from '@erp-proxy/stores/ports';
 import type { ChangeReader, ReadRefusal, ReadResult } from './change-reader.ts';
-import { buildDelivery, buildKeyNotice, createDeliveryId, type RecordChange } from './delivery-body.ts';
-import type { NoticeReader } from './notice-reader.ts';
+import {
+  buildDelivery,
+  buildJobNotice,
+  buildKeyNotice,
+  createDeliveryId,
+  type RecordChange,
+} from './delivery-body.ts';
+import type { JobNoticeReader, NoticeReader } from './notice-reader.ts';
 import {
   changeIdParts,
   followIds,
@@ -44,6 +50,7 @@ export interface PollerOptions {
   shards: HeldShards;
   reader: ChangeReader;
   notices: NoticeReader;
+  jobs: JobNoticeReader;
   /** Duration of one second of the intervals. Tests set a shorter one. */
   secondMs: number;
   /** Milliseconds since 1970. */
@@ -90,6 +97,8 @@ const PAUSE_MS_MAX = 600_000;
 const STORED_MS = 300_000;
 const LOAD_RETRY_MS = 5000;
 const CHECKED_IDS_MAX = 1000;
+/** Maximum number of ended jobs that one reading reports. */
+const JOBS_MAX = 100;
 const JITTER = 0.05;
 export const SUBSCRIPTIONS_MAX = 10_000;
 /**
@@ -148,6 +157,14 @@ export class Poller {
   readOf(key: string): void {
     for (const known of this.#known.values())
       if ('key' in known.subscription && known.subscription.key === key) this.#readAtOnce(known);
+    this.#run();
+  }
+
+  /** Call this when a job has ended. Its end is reported at once if this process reads the subscription. */
+  readJobs(): void {
+    for (const known of this.#known.values())
+      if ('events' in known.subscription && known.subscription.events.includes('job.ended'))
+        this.#readAtOnce(known);
     this.#run();
   }
 
@@ -336,35 +353,45 @@ export class Poller {
   }
 
   /**
-   * The position is the list of seen notices (progress.ts). It is stored together with their deliveries, so that each
-   * notice is stored once, whichever process reads it.
+   * The position is the list of seen notices (progress.ts), and the store knows which jobs were reported. Both are
+   * stored together with the deliveries, so that each event is stored once, whichever process reads it.
    */
   async #readEvents(
     known: PolledSubscription,
     subscription: EventSubscription,
     before: SubscriptionProgress,
-  ): Promise<false> {
-    const { id, start } = subscription;
-    const due = await this.#options.notices.listDue();
+  ): Promise<boolean> {
+    const { id, start, events } = subscription;
+    const { notices, jobs } = this.#options;
+    const due = events.includes('key.ends') ? await notices.listDue() : [];
+    const ended = events.includes('job.ended') ? await jobs.listUnreported(id, JOBS_MAX) : [];
     if (due === null) return this.#fail(known, before, NO_NOTICES);
     known.failures = 0;
     const now = this.#options.clock();
     const seen = readSeenNotices(parseProgress(before.progress));
     const isSeen = new Set(seen?.map(([notice]) => notice));
     const progress = JSON.stringify({ reader: followNotices(seen ?? [], due, now) });
-    if (progress === before.progress) {
+    if (progress === before.progress && ended.length === 0) {
       this.#outcomes.add(id, null);
       known.problem = null;
       return false;
     }
     const fresh = seen === null && start === 'now' ? [] : due.filter(({ notice }) => !isSeen.has(notice));
-    const deliveries = fresh.map((notice) => ({
-      id: createDeliveryId(),
-      record: notice.keyId,
-      ...buildKeyNotice(subscription, notice, now),
-    }));
-    await this.#commit(id, before, { progress, now, deliveries }, known);
-    return false;
+    const deliveries = [
+      ...fresh.map((notice) => ({
+        id: createDeliveryId(),
+        record: notice.keyId,
+        ...buildKeyNotice(subscription, notice, now),
+      })),
+      ...ended.map((notice) => ({
+        id: createDeliveryId(),
+        record: notice.job.id,
+        ...buildJobNotice(subscription, notice, now),
+      })),
+    ];
+    const endedJobs = ended.map(({ job }) => job.id);
+    const isStored = await this.#commit(id, before, { progress, now, deliveries, endedJobs }, known);
+    return isStored && ended.length === JOBS_MAX;
   }
 
   async #readRecords(

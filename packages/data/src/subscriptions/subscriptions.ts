@@ -55,6 +55,8 @@ export interface Subscriptions {
   find(name: string): Promise<SubscriptionRecord | null>;
   /** Also finds a row that cannot be read, so that it can be removed. */
   findRow(name: string): Promise<StoredSubscription | null>;
+  /** The id of the subscription to `job.ended` with this name; null: there is none, or its row cannot be read. */
+  findCallback(name: string): Promise<string | null>;
   /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: SubscriptionListQuery): Promise<SubscriptionRecord[]>;
   add(
@@ -111,6 +113,18 @@ export function createSubscriptions(options: SubscriptionsOptions): Subscription
     },
 
     findRow: async (name) => store.findByName(name),
+
+    async findCallback(name) {
+      const row = await store.findByName(name);
+      if (row === null) return null;
+      try {
+        const body = readBody(row);
+        return 'events' in body && body.events.includes('job.ended') ? row.id : null;
+      } catch (error) {
+        onError(error);
+        return null;
+      }
+    },
 
     async list(query) {
       const records: SubscriptionRecord[] = [];

@@ -8,7 +8,7 @@ import type { DeliveryEvent, Events } from '@erp-proxy/observe/events';
 import { UnknownOutcomeError } from '@erp-proxy/stores';
 import type { LeaseStore, Store, SubscriptionBacklog } from '@erp-proxy/stores/ports';
 import type { ChangeReader } from './change-reader.ts';
-import type { NoticeReader } from './notice-reader.ts';
+import type { JobNoticeReader, NoticeReader } from './notice-reader.ts';
 import { type DeliveryOutcome, Outbox, type OutboxOptions } from './outbox.ts';
 import { Poller } from './poller.ts';
 import { type Attempt, LONGEST_DELAY_SECONDS } from './retry-schedule.ts';
@@ -40,6 +40,7 @@ export interface WorkerOptions
   store: Pick<Store, 'subscriptions' | 'watch'> & { leases: LeaseStore };
   reader: ChangeReader;
   notices: NoticeReader;
+  jobs: JobNoticeReader;
   send: SendDelivery;
   /** Identifies this process among those that share the store. */
   owner: string;
@@ -62,6 +63,8 @@ export interface WorkerStates {
 
 export interface SubscriptionWorker {
   start(): void;
+  /** Reports ended jobs at once, as far as this process has their subscriptions. Others follow at their interval. */
+  readJobs(): void;
   states(): WorkerStates;
   /** Ends running work within `graceMs`, and releases the shards. */
   close(graceMs: number): Promise<void>;
@@ -91,6 +94,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     store,
     reader,
     notices,
+    jobs,
     check,
     send,
     owner,
@@ -138,6 +142,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
     shards,
     reader,
     notices,
+    jobs,
     secondMs: times.secondMs,
     clock,
     nowMs,
@@ -247,6 +252,7 @@ export function createSubscriptionWorker(options: WorkerOptions): SubscriptionWo
       });
       search();
     },
+    readJobs: () => poller.readJobs(),
     states: () => ({
       shards: shards.held,
       reading: poller.reading,

@@ -246,7 +246,13 @@ export async function createApp({
     gather: gatherMetrics,
   });
   signals.sendMetrics(metrics.takeSnapshot);
-  const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit), statistics.events]);
+  const events = combineEvents([
+    logEvents(logger),
+    metrics.events,
+    auditEvents(audit),
+    statistics.events,
+    { jobEnded: () => subscriptionWorker.readJobs() },
+  ]);
   const loadShedder = new LoadShedder({
     nowMs,
     atEndOfTurn: setImmediate,
@@ -377,6 +383,7 @@ export async function createApp({
     store,
     reader,
     notices: services.expiryNotices,
+    jobs,
     check: createDeliveryCheck({ keys, check: reader.checkReading, clock, nowMs }),
     send: services.sendDelivery,
     openSecrets: services.subscriptions.openSecrets,
@@ -627,13 +634,14 @@ function openIdempotency(
 
 function openJobs(
   all: Settings,
-  { store, keys, jobVault }: Services,
+  { store, keys, jobVault, subscriptions }: Services,
   { clock, logger }: { clock: () => number; logger: Logger },
 ): Jobs {
   const { jobs: settings } = all;
   const { publicUrl, answerBytesPerSecondMin } = all.http;
   return createJobs({
     store: store.jobs,
+    findCallback: (name) => subscriptions.findCallback(name),
     vault: jobVault,
     secret: keys.deriveSecret('names of jobs'),
     clock,

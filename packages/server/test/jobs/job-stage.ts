@@ -7,6 +7,9 @@ import { type Proxy as ErpProxy, type HttpAnswer, send } from '../harness.ts';
 /** A worker that looks often, as a busy machine allows. */
 export const QUICK_TIMES: JobTimes = { leaseMs: 30_000, lookMs: 50, pruneMs: 50 };
 
+/** Seals the secrets of subscriptions. */
+export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+
 export const RESPOND_ASYNC = { prefer: 'respond-async' };
 
 export type Client = Pick<ErpProxy, 'url' | 'key'>;

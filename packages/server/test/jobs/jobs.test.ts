@@ -519,7 +519,7 @@ describe('on a scripted upstream', () => {
     const { jobs } = proxy.app.store;
     const kept = await jobs.find(id);
     await jobs.add(
-      { ...kept!, id: 'old', name: null, body: [] },
+      { ...kept!, id: 'old', name: null, callback: null, body: [] },
       { clientMax: 9, waitingMax: 9, bytesMax: 1e9 },
     );
     await jobs.cancel('old', null, { now: 0, keepMs: -1 });

@@ -1,7 +1,7 @@
 /**
  * Kills proxies at random while clients ask for jobs, and checks that each accepted job ends, that no write reaches
- * Odoo twice, and that the state of each job is true. Two proxies share the store, so that one takes over from the
- * other.
+ * Odoo twice, that the state of each job is true, and that its end is reported. Two proxies share the store, so that
+ * one takes over from the other.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,8 +14,10 @@ import { printPage, printRecord, readPageCall } from '../export/export-stage.ts'
 import { startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, startUpstream } from '../scripted-upstream.ts';
 import { createRandom } from '../seeded-random.ts';
+import { startReceiver } from '../subscriptions/receiver.ts';
+import { TEST_ACTOR } from '../test-actor.ts';
 import { pause, pauseAtRandom } from '../time.ts';
-import { readResult, request } from './job-stage.ts';
+import { MASTER_KEY, readResult, request } from './job-stage.ts';
 
 const PROGRAM = fileURLToPath(new URL('killable-proxy.ts', import.meta.url));
 const PROXIES = 2;
@@ -28,6 +30,7 @@ const BETWEEN_KILLS_MS_MAX = 400;
 const BROKEN_SHARE = 0.05;
 /** Number of checks in at least two minutes. */
 const CHECKS_MAX = 6000;
+const CALLBACK = 'ended-jobs';
 
 type Kind = 'write' | 'read' | 'export';
 
@@ -63,8 +66,13 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
         isExport ? printPage(readPageCall(body), EXPORTED, printRecord) : printResult('7'),
       );
   });
-  const creator = await startProxy({ settings: { 'store.url': store } });
+  const receiver = await startReceiver();
+  const settings = { 'store.url': store, 'vault.masterKey': MASTER_KEY, 'egress.allow': receiver.url };
+  const creator = await startProxy({ settings });
   const { key } = creator;
+  await creator.app
+    .adminFor(TEST_ACTOR)
+    .createSubscription({ name: CALLBACK, events: ['job.ended'], url: receiver.url, interval_seconds: 5 });
   await creator.close();
 
   const proxies: Killable[] = [];
@@ -98,7 +106,7 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
           { url, key },
           'POST',
           `/api/erp/${kind === 'export' ? 'export' : 'execute'}`,
-          { headers: { prefer: 'respond-async' }, body },
+          { headers: { prefer: `respond-async; callback=${CALLBACK}` }, body },
         );
         if (status === 202) accepted.set(headers.location!, { kind, marker });
         else if (status !== 503 && status !== 429)
@@ -113,13 +121,14 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
 
   const counts: Record<string, number> = {};
   try {
-    for (let index = 0; index < PROXIES; index++) proxies.push(await Killable.start(store, upstream.url));
+    const allow = `${upstream.url},${receiver.url}`;
+    for (let index = 0; index < PROXIES; index++) proxies.push(await Killable.start(store, allow));
     const clients = Array.from({ length: CLIENTS }, askForJobs);
     for (let killed = 0; killed < kills; killed++) {
       await pauseAtRandom(random, BETWEEN_KILLS_MS_MAX);
       const index = Math.floor(random() * PROXIES);
       await proxies[index]!.kill();
-      proxies[index] = await Killable.start(store, upstream.url);
+      proxies[index] = await Killable.start(store, allow);
     }
     isOver = true;
     await Promise.all(clients);
@@ -133,11 +142,21 @@ export async function runKillRounds(kills: number, seed: number, storeUrl?: stri
         kind === 'write' ? checkWrite(state, times) : await checkRead(kind, state, job, client, path);
       if (fault !== null) faults.push(`${marker} (${path}): ${fault}: ${JSON.stringify(job)}`);
     }
+    const findReport = (id: string) => receiver.received.find(({ json }) => json.data.id === id);
+    for (const [path, { marker }] of accepted) {
+      const id = path.split('/').at(-1)!;
+      for (let checks = 0; checks < CHECKS_MAX && findReport(id) === undefined; checks++) await pause();
+      const report = findReport(id);
+      const { json: job } = await request(client, 'GET', path);
+      if (report?.json.data.state !== job.state)
+        faults.push(`${marker} (${path}): the report of its end is ${JSON.stringify(report?.json)}`);
+    }
     for (const [marker, times] of runs) if (times > 1) faults.push(`${marker} ran ${times} times`);
   } finally {
     isOver = true;
     for (const proxy of proxies) await proxy.kill();
     await upstream.close();
+    await receiver.close();
     rmSync(folder, { recursive: true });
   }
   return { seed, kills, jobs: counts, writes: runs.size, lostAnswers, faults };

@@ -1,6 +1,6 @@
 /** The part of the store suite about jobs. */
 
-import type { JobBounds, JobRequest, JobRow, JobStore } from '@erp-proxy/stores/ports';
+import type { JobBounds, JobRequest, JobRow, JobStore, Store } from '@erp-proxy/stores/ports';
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { countCases } from '../random-cases.ts';
@@ -25,10 +25,49 @@ export function buildJob(changes: Partial<JobRequest> = {}): JobRequest {
     secret: 'sealed',
     name: null,
     fingerprint: 'f',
+    callback: null,
     body: [Buffer.from('body')],
     createdAt: 1000,
     ...changes,
   };
+}
+
+/** The report of a job's end is stored together with the delivery. */
+export function describeJobReports(use: () => Pick<Store, 'jobs' | 'subscriptions'>): void {
+  const OWNER = 'this';
+
+  test('an ended job is reported by the subscription that it names, until a reading with it is committed', async () => {
+    const { jobs, subscriptions } = use();
+    const add = (id: string, callback: string | null) => jobs.add(buildJob({ id, callback }), BOUNDS);
+    const list = async (callback: string, limit = 10) =>
+      (await jobs.listUnreported(callback, limit)).map(({ id }) => id);
+    await subscriptions.holdShards(OWNER, { ttlMs: ENDLESS_MS, latestMs: ENDLESS_MS });
+    await subscriptions.insert({ id: 's', name: 'ended', body: '{}', createdAt: 0 }, 10);
+    for (const [id, callback] of [
+      ['a', 's'],
+      ['b', 's'],
+      ['c', 'other'],
+      ['d', null],
+      ['e', 's'],
+    ] as const)
+      await add(id, callback);
+    expect(await list('s')).toEqual([]);
+    for (const id of ['a', 'b', 'c', 'd']) await jobs.cancel(id, null, TIME);
+    expect(await list('s')).toEqual(['a', 'b']);
+    expect(await list('s', 1)).toEqual(['a']);
+    const commit = (version: number, endedJobs: string[]) =>
+      subscriptions.commitReading(OWNER, 's', version, {
+        progress: '{}',
+        now: AT,
+        deliveries: endedJobs.map((id) => ({ id: `msg_${id}`, record: id, type: 'job.ended', body: '{}' })),
+        endedJobs,
+      });
+    expect(await commit(7, ['a', 'b'])).toBe(false);
+    expect(await list('s')).toEqual(['a', 'b']);
+    expect(await commit(0, ['a'])).toBe(true);
+    expect(await list('s')).toEqual(['b']);
+    expect(await list('other')).toEqual(['c']);
+  });
 }
 
 export function describeJobs(use: () => JobStore): void {
@@ -47,7 +86,7 @@ export function describeJobs(use: () => JobStore): void {
   test('stores a job with each text byte for byte, and its body in parts', async () => {
     const facts = '{"a": "é\\u0000\\"🙂"}';
     const body = [Buffer.from([0, 255, 1]), Buffer.from('é')];
-    const { body: _, name: __, ...shown } = buildJob({ facts, body });
+    const { body: _, name: __, callback: ___, ...shown } = buildJob({ facts, body });
     const row = {
       ...shown,
       state: 'queued',

@@ -30,7 +30,7 @@ import {
   describeIdempotencyPruning,
   describeSharedIdempotency,
 } from './idempotency-suite.ts';
-import { describeJobs } from './job-suite.ts';
+import { describeJobReports, describeJobs } from './job-suite.ts';
 import { describeStatistics } from './statistics-suite.ts';
 import { buildSubscription, describeSubscriptions } from './subscription-suite.ts';
 
@@ -78,7 +78,10 @@ function describeOpenedStore(name: string, open: () => Store | Promise<Store>): 
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('approvals', () => describeApprovals(() => store.approvals));
     describe('statistics', () => describeStatistics(() => store.statistics));
-    describe('jobs', () => describeJobs(() => store.jobs));
+    describe('jobs', () => {
+      describeJobs(() => store.jobs);
+      describeJobReports(() => store);
+    });
     describe('subscriptions', () => describeSubscriptions(() => store.subscriptions));
     describe('denied subjects', () => describeDeniedSubjects(() => store));
     describe('tokens of operators', () => describeOperatorTokens(() => store));

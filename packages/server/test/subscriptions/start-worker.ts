@@ -61,6 +61,7 @@ export function makeWorker(
       ...reader,
     },
     notices: { listDue: async () => [] },
+    jobs: { listUnreported: async () => [] },
     check: async () => null,
     send: async () => null,
     owner: OWNER,

@@ -21,13 +21,15 @@ export interface JobRequest {
   readonly name: string | null;
   /** Hash of the request. */
   readonly fingerprint: string;
+  /** Id of the subscription that reports the end of the job; null: none. */
+  readonly callback: string | null;
   /** The body, sealed, in parts. */
   readonly body: readonly Uint8Array[];
   readonly createdAt: number;
 }
 
 /** Times are milliseconds since 1970, by the clock of the process that set them. */
-export interface JobRow extends Omit<JobRequest, 'body' | 'name'> {
+export interface JobRow extends Omit<JobRequest, 'body' | 'name' | 'callback'> {
   readonly state: JobState;
   /** Number of parts of the body. */
   readonly bodyParts: number;
@@ -110,6 +112,11 @@ export interface JobStore {
   find(id: string): Promise<JobRow | null>;
   /** The newest first. */
   list(query: JobListQuery): Promise<JobRow[]>;
+  /**
+   * At most `limit` jobs that have ended, and whose end the subscription `callback` has not reported. They are reported
+   * once a reading with them is committed (`Reading.endedJobs`).
+   */
+  listUnreported(callback: string, limit: number): Promise<JobRow[]>;
   /** Whether a job can be claimed, and whether an attempt has lost its time. */
   look(): Promise<{ isDue: boolean; isLost: boolean }>;
   /**

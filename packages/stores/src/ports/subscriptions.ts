@@ -86,6 +86,8 @@ export interface Reading {
   readonly now: number;
   /** Deliveries in the order of their changes, at most one for each record. */
   readonly deliveries: readonly NewDelivery[];
+  /** Ids of jobs whose end the deliveries report; left out: none. */
+  readonly endedJobs?: readonly string[];
 }
 
 export interface ReadingOutcome {

@@ -283,6 +283,7 @@ const MIGRATIONS: readonly string[] = [
      secret text NOT NULL,
      name text UNIQUE,
      fingerprint text NOT NULL,
+     callback text,
      state text NOT NULL,
      body_parts integer NOT NULL,
      body_bytes bigint NOT NULL,
@@ -309,6 +310,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX jobs_running ON jobs (client, lease_until) WHERE state = 'running';
    CREATE INDEX jobs_not_ended ON jobs (id) WHERE ended_at IS NULL;
    CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL;
+   CREATE INDEX jobs_to_report ON jobs (callback, id) WHERE callback IS NOT NULL AND ended_at IS NOT NULL;
    CREATE TABLE job_parts (
      job text NOT NULL REFERENCES jobs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
      attempt text NOT NULL,

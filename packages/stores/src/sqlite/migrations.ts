@@ -325,6 +325,7 @@ const MIGRATIONS: readonly string[] = [
      secret TEXT NOT NULL,
      name TEXT UNIQUE,
      fingerprint TEXT NOT NULL,
+     callback TEXT,
      state TEXT NOT NULL,
      body_parts INTEGER NOT NULL,
      body_bytes INTEGER NOT NULL,
@@ -351,6 +352,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX jobs_running ON jobs (client, lease_until) WHERE state = 'running';
    CREATE INDEX jobs_not_ended ON jobs (id) WHERE ended_at IS NULL;
    CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL;
+   CREATE INDEX jobs_to_report ON jobs (callback, id) WHERE callback IS NOT NULL AND ended_at IS NOT NULL;
    CREATE TABLE job_parts (
      job TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
      attempt TEXT NOT NULL,

@@ -177,6 +177,7 @@ export const OPERATIONS: {
     add: WRITE,
     find: READ,
     list: READ,
+    listUnreported: READ,
     look: READ,
     claim: QUICK_WRITE,
     renew: QUICK_WRITE,

@@ -2,6 +2,6 @@
 import type { SubscriptionView } from '@erp-proxy/contract';
 
 export function describeSource(subscription: SubscriptionView): string {
-  if (subscription.events !== undefined) return 'ends of client keys';
+  if (subscription.events !== undefined) return subscription.events.join(', ');
   return `${subscription.model} on ${subscription.instance}`;
 }

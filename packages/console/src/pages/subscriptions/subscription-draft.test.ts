@@ -35,7 +35,7 @@ test('changes are only what differs, and some of them begin anew', () => {
 });
 
 test('a subscription to the ends of keys has no members of records', () => {
-  expect(readSubscription({ ...DRAFT, source: 'key.ends', domain: '{', url: 'https://a' })).toEqual({
+  expect(readSubscription({ ...DRAFT, source: 'events', domain: '{', url: 'https://a' })).toEqual({
     input: { name: 'contacts', events: ['key.ends'], url: 'https://a', interval_seconds: 60, start: 'now' },
   });
 });
@@ -49,6 +49,14 @@ test('the draft of a stored subscription has what an operator may give, and no f
   } as unknown as SubscriptionView;
   expect(toSubscriptionDraft(view)).toEqual({
     ...{ ...shared, ...records },
-    ...{ source: 'records', domain: '[]', key: '' },
+    ...{ source: 'records', events: [], domain: '[]', key: '' },
+  });
+});
+
+test('the draft of a stored subscription to events keeps all of them', () => {
+  const shared = { name: 'ends', url: 'https://a', interval_seconds: 5, start: 'now' } as const;
+  const view = { ...shared, events: ['key.ends', 'job.ended'], version: 1 } as unknown as SubscriptionView;
+  expect(readSubscription(toSubscriptionDraft(view))).toEqual({
+    input: { ...shared, events: ['key.ends', 'job.ended'] },
   });
 });

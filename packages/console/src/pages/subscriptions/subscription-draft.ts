@@ -6,6 +6,7 @@ import {
   SHARED_SUBSCRIPTION_MEMBERS,
   SUBSCRIPTION_DEFAULTS,
   type SubscriptionChanges,
+  type SubscriptionEvent,
   type SubscriptionInput,
   type SubscriptionView,
   tryParse,
@@ -15,8 +16,9 @@ import { printJson } from '../../parts/print-json.ts';
 
 /** A member that is left out has its default. */
 export interface SubscriptionDraft extends Omit<SubscriptionInput, 'events' | 'domain' | 'key'> {
-  /** `key.ends`: tells when client keys end. It has no members of records. */
-  source: 'records' | 'key.ends';
+  /** Events of the proxy have no members of records. */
+  source: 'records' | 'events';
+  events: SubscriptionEvent[];
   instance: string;
   model: string;
   /** The domain as JSON; empty: all records. */
@@ -30,6 +32,7 @@ export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
   ...SUBSCRIPTION_DEFAULTS,
   name: '',
   source: 'records',
+  events: ['key.ends'],
   instance: '',
   model: '',
   domain: '[]',
@@ -41,21 +44,20 @@ export const EMPTY_SUBSCRIPTION: SubscriptionDraft = {
 export function toSubscriptionDraft(view: SubscriptionView): SubscriptionDraft {
   if (view.events !== undefined) {
     const shared = pick(view, SHARED_SUBSCRIPTION_MEMBERS);
-    return { ...EMPTY_SUBSCRIPTION, ...shared, name: view.name, source: 'key.ends' };
+    return { ...EMPTY_SUBSCRIPTION, ...shared, name: view.name, source: 'events', events: [...view.events] };
   }
   const members = pick(view, ['name', ...SHARED_SUBSCRIPTION_MEMBERS, ...RECORD_SUBSCRIPTION_MEMBERS]);
   const { domain, key } = members;
-  return { ...members, source: 'records', domain: printJson(domain), key: key ?? '' };
+  return { ...members, source: 'records', events: [], domain: printJson(domain), key: key ?? '' };
 }
 
 /** `mistake` says what to correct before the draft can be sent. */
 export function readSubscription(
   draft: SubscriptionDraft,
 ): { input: SubscriptionInput } | { mistake: string } {
-  const { source, domain, key, ...members } = draft;
-  if (source === 'key.ends') {
-    return { input: { ...pick(members, ['name', ...SHARED_SUBSCRIPTION_MEMBERS]), events: [source] } };
-  }
+  const { source, events, domain, key, ...members } = draft;
+  if (source === 'events')
+    return { input: { ...pick(members, ['name', ...SHARED_SUBSCRIPTION_MEMBERS]), events } };
   const parsed = readDomain(domain);
   if (parsed === null)
     return { mistake: 'The domain must be a JSON list, e.g. [["is_company", "=", true]].' };

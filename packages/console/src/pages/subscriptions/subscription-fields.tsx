@@ -1,6 +1,7 @@
 /** Inputs for the members of a subscription. */
-import type { InstanceView, KeyView } from '@erp-proxy/contract';
+import { type InstanceView, type KeyView, SUBSCRIPTION_EVENTS } from '@erp-proxy/contract';
 import {
+  Checkbox,
   Group,
   NumberInput,
   Radio,
@@ -15,6 +16,7 @@ import { mayAll } from '../../api/session.ts';
 import { findFault } from '../../parts/find-fault.ts';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { ObjectSelect } from '../../parts/object-select.tsx';
+import { EVENT_LABELS } from './event-labels.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 interface SubscriptionFieldsProps {
@@ -29,18 +31,34 @@ export function SubscriptionFields({ draft, onChange, error, isNew }: Subscripti
   const sendsRecords = draft.source === 'records';
   return (
     <Stack gap="sm">
-      {/* Events are about the keys of the whole proxy. */}
+      {/* Events are about the keys and jobs of the whole proxy. */}
       {isNew && mayAll() && (
         <Radio.Group
           label="Source"
           value={draft.source}
-          onChange={(source) => onChange({ source: source === 'key.ends' ? 'key.ends' : 'records' })}
+          onChange={(source) => onChange({ source: source === 'events' ? 'events' : 'records' })}
         >
           <Group gap="lg" mt={4}>
             <Radio value="records" label="Changes of records" />
-            <Radio value="key.ends" label="Ends of client keys" />
+            <Radio value="events" label="Events of the proxy" />
           </Group>
         </Radio.Group>
+      )}
+      {!sendsRecords && (
+        <Checkbox.Group
+          label="Events"
+          value={draft.events}
+          onChange={(names) =>
+            onChange({ events: SUBSCRIPTION_EVENTS.filter((event) => names.includes(event)) })
+          }
+          error={findFault(error, 'events')}
+        >
+          <Stack gap={6} mt={4}>
+            {SUBSCRIPTION_EVENTS.map((event) => (
+              <Checkbox key={event} value={event} label={`${event}: ${EVENT_LABELS[event]}`} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         <TextInput

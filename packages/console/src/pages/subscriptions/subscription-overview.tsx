@@ -9,6 +9,7 @@ import { MadeBy } from '../../parts/made-by.tsx';
 import { printJson } from '../../parts/print-json.ts';
 import { Section } from '../../parts/section.tsx';
 import { Time } from '../../parts/time.tsx';
+import { EVENT_LABELS } from './event-labels.ts';
 
 export function SubscriptionOverview({ current }: { current: SubscriptionView }) {
   const { state, reason, problem, receiver } = current;
@@ -51,7 +52,7 @@ function listReading(current: SubscriptionView): (readonly [string, ReactNode])[
   if (current.events !== undefined) {
     return [
       ['Last read', <Time key="read" at={current.read_at} />],
-      ['Events', 'ends of client keys: before, and when it has come'],
+      ['Events', current.events.map((event) => EVENT_LABELS[event]).join('; ')],
       ['Interval', `${current.interval_seconds.toLocaleString('en')} seconds`],
       ['Started with', current.start === 'all' ? 'keys that end soon already' : 'what happens from then on'],
     ];
