@@ -33,7 +33,14 @@ import type { ExpiryNotice, Keys } from '@erp-proxy/control/keys';
 import type { OperatorTokens } from '@erp-proxy/control/keys/operator-tokens';
 import type { Statistics } from '@erp-proxy/control/statistics';
 import type { Subscriptions } from '@erp-proxy/data/subscriptions';
-import type { DeniedSubjectStore, KeyRecord, OperatorStore } from '@erp-proxy/stores/ports';
+import type {
+  AuditBatch,
+  DeniedSubjectStore,
+  JobRow,
+  JobStore,
+  KeyRecord,
+  OperatorStore,
+} from '@erp-proxy/stores/ports';
 import { AdminError, describeProblem } from './admin-error.ts';
 import type { ExplainOwnCall } from './four-eyes.ts';
 import type { TokenUses } from './token-uses.ts';
@@ -86,6 +93,10 @@ export interface AdminDeps {
   connections: Pick<Connections, 'get' | 'list' | 'remove' | 'reseal'>;
   consents: Pick<Consents, 'get' | 'list' | 'remove'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
+  jobs: Pick<JobStore, 'list' | 'find'> & {
+    /** As {@link JobStore.cancel}, for the jobs of all clients. */
+    cancel(id: string, auditBatch: AuditBatch): Promise<JobRow | null>;
+  };
   deniedSubjects: DeniedSubjectStore;
   persons: Pick<OperatorStore, 'list' | 'endSessions'>;
   findGrant: FindGrant;

@@ -15,6 +15,7 @@ import { listAttention } from './attention.ts';
 import { createActionDescriber } from './audited-actions.ts';
 import { createConnectionAdmin } from './connection-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
+import { createJobAdmin } from './job-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { limitDeps } from './limit-deps.ts';
 import { createPersonAdmin } from './person-admin.ts';
@@ -33,6 +34,7 @@ export function createAdmin(all: AdminDeps, actor: Actor): Admin {
     ...createKeyAdmin(deps, describeAction, actor),
     ...instances,
     ...createApprovalAdmin(deps, describeAction, actor),
+    ...createJobAdmin(deps, describeAction),
     ...createSubjectAdmin(deps, describeAction),
     ...createConnectionAdmin(deps, describeAction),
     ...createPersonAdmin(deps, describeAction),

@@ -8,10 +8,11 @@ import { type ActorView, type AuditView, createReach, type Reach, tryParse } fro
 import { type AuditScope, readActor } from '@erp-proxy/control/audit';
 import type { KeyChange } from '@erp-proxy/control/keys';
 import type { SubscriptionRecord } from '@erp-proxy/data/subscriptions';
-import type { KeyRecord, OperatorToken, StoredSubscription } from '@erp-proxy/stores/ports';
+import type { JobRow, KeyRecord, OperatorToken, StoredSubscription } from '@erp-proxy/stores/ports';
 import type { Actor, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
 import { createHiddenNumbers } from './hide-numbers.ts';
+import { readInstanceOfJob } from './job-admin.ts';
 import { listVisible } from './list-visible.ts';
 import { findPersonBehind } from './person-behind.ts';
 import { listInstancesOfPolicy, listInstancesOfPolicyText } from './policy-instances.ts';
@@ -23,6 +24,7 @@ export function limitDeps(deps: AdminDeps, patterns: readonly string[], actor: A
     instances: limitInstances(deps, reach),
     connections: limitConnections(deps, reach),
     approvals: limitApprovals(deps, reach),
+    jobs: limitJobs(deps, reach),
     subscriptions: limitSubscriptions(deps, reach),
     operatorTokens: limitTokens(deps, reach, actor),
     audit: limitAudit(deps, reach),
@@ -236,6 +238,28 @@ function limitApprovals({ approvals }: AdminDeps, reach: Reach): AdminDeps['appr
     openCall: async (id) => ((await find(id)) === null ? null : await approvals.openCall(id)),
     decide: async (id, decision, auditBatch) =>
       (await find(id)) === null ? 'missing' : await approvals.decide(id, decision, auditBatch),
+  };
+}
+
+function limitJobs({ jobs }: AdminDeps, reach: Reach): AdminDeps['jobs'] {
+  const isVisible = (row: JobRow) => reach.has(readInstanceOfJob(row));
+
+  async function find(id: string) {
+    const row = await jobs.find(id);
+    return row !== null && isVisible(row) ? row : null;
+  }
+
+  return {
+    find,
+    list: ({ after, limit, ...filters }) =>
+      listVisible({
+        after,
+        limit,
+        list: (place: typeof after, count) => jobs.list({ ...filters, after: place, limit: count }),
+        placeOf: ({ createdAt, id }) => ({ createdAt, id }),
+        isVisible,
+      }),
+    cancel: async (id, auditBatch) => ((await find(id)) === null ? null : await jobs.cancel(id, auditBatch)),
   };
 }
 

@@ -3,6 +3,7 @@
  * them.
  */
 
+import { randomUUID } from 'node:crypto';
 import { findVersion, makeAdminAction, makeCall } from '@erp-proxy/control/testing';
 import { startSandbox } from '../../sandbox/src/index.ts';
 import { startProxy } from '../../server/test/harness.ts';
@@ -102,6 +103,27 @@ export async function startHostileProxy(): Promise<HostileProxy> {
     domain: [['name', '=', `${MARKUP}${ONE_WORD}`]],
     url: `${LONG_URL}?${ONE_WORD.repeat(10)}`,
   });
+  await store.jobs.add(
+    {
+      id: randomUUID(),
+      client: key.client_id,
+      key: key.id,
+      route: 'export',
+      requestId: randomUUID(),
+      facts: JSON.stringify({
+        instance: LONG_NAME,
+        model: LONG_MODEL,
+        action: `${MARKUP}${'a'.repeat(180)}`,
+      }),
+      secret: '',
+      name: null,
+      fingerprint: '',
+      callback: null,
+      body: [],
+      createdAt: Date.now(),
+    },
+    { clientMax: 1, waitingMax: 1, bytesMax: 1 },
+  );
   const call = (action: string, params: unknown[], members: object = {}) =>
     proxy.call(
       { id: 1, model_id: 'res.partner', action, params, erp_instance: { name: 'prod' }, ...members },
@@ -167,6 +189,7 @@ export async function startHostileProxy(): Promise<HostileProxy> {
       instance: `/instances/${LONG_NAME}`,
       'instance-settings': `/instances/${LONG_NAME}?tab=settings`,
       fleet: '/fleet',
+      jobs: '/jobs',
       subscriptions: '/subscriptions',
       'subscription-new': '/subscriptions/new',
       subscription: `/subscriptions/${LONG_NAME}`,

@@ -10,6 +10,7 @@ export const PAGES = [
   { path: '/people', label: 'People', icon: 'people' },
   { path: '/instances', label: 'Instances', icon: 'server' },
   { path: '/fleet', label: 'Fleet', icon: 'grid' },
+  { path: '/jobs', label: 'Jobs', icon: 'clock' },
   { path: '/subscriptions', label: 'Subscriptions', icon: 'webhook' },
   { path: '/approvals', label: 'Approvals', icon: 'approval' },
 ] as const satisfies readonly { path: string; label: string; icon: IconName }[];

@@ -8,6 +8,7 @@ import { approvalRoute, approvalsRoute } from '../pages/approvals/route.ts';
 import { callRoute, callsRoute } from '../pages/calls/route.ts';
 import { fleetRoute } from '../pages/fleet/route.ts';
 import { instanceRoute, instancesRoute, newInstanceRoute } from '../pages/instances/route.ts';
+import { jobsRoute } from '../pages/jobs/route.ts';
 import { keyRoute, keysRoute, newKeyRoute, subjectsRoute } from '../pages/keys/route.ts';
 import { overviewRoute } from '../pages/overview/route.ts';
 import { applicationsRoute, connectionsRoute, personsRoute } from '../pages/people/route.ts';
@@ -68,6 +69,9 @@ export function createConsoleRouter() {
       }),
       subscriptionRoute.update({
         component: lazy(() => import('../pages/subscriptions/subscription-page.tsx'), 'SubscriptionPage'),
+      }),
+      jobsRoute.update({
+        component: lazy(() => import('../pages/jobs/jobs-page.tsx'), 'JobsPage'),
       }),
       approvalsRoute.update({
         component: lazy(() => import('../pages/approvals/approvals-page.tsx'), 'ApprovalsPage'),

@@ -5,6 +5,7 @@ const SHAPES = {
   book: 'M5 4h13v16H6.5A1.5 1.5 0 0 1 5 18.5zM5 18.5A1.5 1.5 0 0 1 6.5 17H18',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   chevron: 'M9 6l6 6-6 6',
+  clock: 'M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16zM12 8v4l3 2',
   code: 'M8 7l-5 5 5 5M16 7l5 5-5 5',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   cross: 'M6 6l12 12M18 6L6 18',

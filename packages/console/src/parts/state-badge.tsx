@@ -7,6 +7,7 @@ const COLORS: Record<string, string> = {
   closed: 'teal',
   connected: 'teal',
   delivered: 'teal',
+  done: 'teal',
   used: 'teal',
   ok: 'teal',
   reachable: 'teal',
@@ -25,6 +26,7 @@ const COLORS: Record<string, string> = {
   failed: 'red',
   open: 'red',
   refused: 'red',
+  unknown: 'red',
   unreachable: 'red',
   revoked: 'red',
 };

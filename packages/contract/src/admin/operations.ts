@@ -26,6 +26,7 @@ import {
   instanceView,
   resealed,
 } from './instances.ts';
+import { jobPage, jobQuery, jobView } from './jobs.ts';
 import {
   deniedSubjectInput,
   deniedSubjectPage,
@@ -233,6 +234,31 @@ export const OPERATIONS = {
     body: approvalRefusal,
     answer: { status: 200, schema: approvalView },
     problems: [404, 409],
+  },
+  listJobs: {
+    method: 'GET',
+    path: '/jobs',
+    role: 'viewer',
+    summary: 'Lists the jobs of clients, newest first, without arguments and results.',
+    query: jobQuery,
+    answer: { status: 200, schema: jobPage },
+  },
+  getJob: {
+    method: 'GET',
+    path: '/jobs/:id',
+    role: 'viewer',
+    summary: 'Returns one job.',
+    answer: { status: 200, schema: jobView },
+    problems: [404],
+  },
+  /** Changes nothing for a job that was cancelled, or has ended. */
+  cancelJob: {
+    method: 'POST',
+    path: '/jobs/:id/cancel',
+    role: 'operator',
+    summary: 'Cancels a job. A write that was sent goes on to its end.',
+    answer: { status: 200, schema: jobView },
+    problems: [404],
   },
   listInstances: {
     method: 'GET',

@@ -9,6 +9,7 @@ export * from './approvals.ts';
 export * from './audit.ts';
 export * from './connections.ts';
 export * from './instances.ts';
+export * from './jobs.ts';
 export * from './keys.ts';
 export * from './persons.ts';
 export * from './policy.ts';

@@ -28,6 +28,7 @@ const PATHS = [
   '/playground',
   '/me',
   '/fleet',
+  '/jobs',
   '/connect/*',
   ...['/calls', '/keys', '/people', '/instances', '/subscriptions', '/approvals'].flatMap((path) => [
     path,

@@ -315,6 +315,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     consents,
     approvals,
     subscriptions,
+    jobs: {
+      list: store.jobs.list,
+      find: store.jobs.find,
+      cancel: (id, auditBatch) =>
+        store.jobs.cancel(id, null, { now: clock(), keepMs: settings.jobs.keepHours * HOUR_MS }, auditBatch),
+    },
     deniedSubjects: store.deniedSubjects,
     operatorTokens,
     persons: store.operators,

@@ -15,6 +15,7 @@ import { documentCommand } from './document.ts';
 import { exportCommand } from './export.ts';
 import { fleetCommands } from './fleet.ts';
 import { instancesCommands } from './instances.ts';
+import { jobsCommands } from './jobs.ts';
 import { keysCommands } from './keys.ts';
 import { loginCommands } from './login.ts';
 import { mcpCommand } from './mcp.ts';
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...statusCommands,
   ...keysCommands,
   ...approvalsCommands,
+  ...jobsCommands,
   ...subjectsCommands,
   ...personsCommands,
   ...tokensCommands,

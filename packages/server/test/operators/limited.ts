@@ -17,7 +17,7 @@ type Worlds = Awaited<ReturnType<typeof startTwoProxies>>;
 export const KINDS = {
   keys: ['keys', 'policies', 'tokens', 'execute'],
   instances: ['instances', 'connections', 'sandbox', 'status', 'methods', 'vault', 'apply'],
-  work: ['subscriptions', 'approvals'],
+  work: ['subscriptions', 'approvals', 'jobs'],
   audit: ['audit'],
   whole: ['stats', 'attention', 'session', 'denied-subjects', 'persons', 'applications'],
 } as const;
@@ -76,7 +76,8 @@ async function fill(worlds: Worlds, events: Event[]): Promise<void> {
       const record = { instance, model: 'res.partner', fields: ['name'] };
       const source = owner === 'nobody' ? { events: ['key.ends'] } : record;
       await worlds.addSubscription(owner, `${instance}.s${index}`, source);
-    } else if (kind < 7) await worlds.addApproval(owner, `apr${index}`, keyId);
+    } else if (kind < 6) await worlds.addJob(owner, `job${index}`, keyId);
+    else if (kind < 7) await worlds.addApproval(owner, `apr${index}`, keyId);
     else if (kind < 9) {
       await worlds.addCall(owner, keyId, `model.${index}`, pick % 2 ? 'ok' : 'policy_denied');
     } else if (objects[owner].keys.length > 1) {
@@ -94,6 +95,7 @@ function listPaths(route: AdminRoute, { objects }: Worlds): string[] {
   const values: Record<string, string[]> = {
     '/keys': of('keys'),
     '/approvals': of('approvals'),
+    '/jobs': of('jobs'),
     '/instances': of('instances'),
     '/connections': [...of('connections'), 'client-a-prod/corp%2Fnobody'],
     '/subscriptions': of('subscriptions'),
@@ -121,7 +123,7 @@ const QUERIES: Record<string, (worlds: Worlds) => string[]> = {
       .slice(0, 90)
       .join(','),
   ],
-  state: () => ['active', 'pending', 'waiting'],
+  state: () => ['active', 'pending', 'waiting', 'running'],
   by: () => ['instance', 'key', 'model'],
   step: () => ['minute', 'hour'],
   since: () => [new Date(NOW).toISOString()],
@@ -302,6 +304,7 @@ const LISTS = ({ objects }: Worlds) => [
   '/connections',
   '/subscriptions',
   '/approvals',
+  '/jobs',
   '/audit',
   ...objects.a.subscriptions.map((name) => `/subscriptions/${name}/deliveries`),
 ];

@@ -26,6 +26,7 @@ export interface Objects {
   connections: string[];
   subscriptions: string[];
   approvals: string[];
+  jobs: string[];
 }
 
 export async function startTwoProxies() {
@@ -171,6 +172,33 @@ export async function startTwoProxies() {
       objects[owner].approvals.push(id);
     },
 
+    /** Stores a job that another process seems to run. */
+    async addJob(owner: Owner, id: string, keyId: string): Promise<void> {
+      const instance = owner === 'nobody' ? null : `${other(owner)}-prod`;
+      const job = {
+        id,
+        client: keyId,
+        key: keyId,
+        route: 'execute',
+        requestId: `r-${id}`,
+        facts: JSON.stringify({ instance, model: 'res.partner', action: 'read' }),
+        secret: 'sealed by another key',
+        name: null,
+        fingerprint: id,
+        callback: null,
+        body: [],
+        createdAt: clock.now,
+      };
+      const bounds = { clientMax: 99, waitingMax: 99, bytesMax: LONG_MS };
+      const worlds = owner === 'a' ? [whole, part] : [whole];
+      for (const { proxy } of worlds) {
+        const { jobs } = proxy.app.store;
+        await jobs.add(job, bounds);
+        await jobs.claim('another process', LONG_MS, bounds.clientMax, clock.now);
+      }
+      objects[owner].jobs.push(id);
+    },
+
     /** Records a call in the audit and in the statistics. */
     async addCall(owner: Owner, keyId: string, model: string, outcome: string): Promise<void> {
       const instance = owner === 'nobody' ? null : `${other(owner)}-prod`;
@@ -215,7 +243,7 @@ const NO_ACTION = {
 };
 
 function createObjects(): Objects {
-  return { keys: [], instances: [], connections: [], subscriptions: [], approvals: [] };
+  return { keys: [], instances: [], connections: [], subscriptions: [], approvals: [], jobs: [] };
 }
 
 export interface Question extends AskOptions {
