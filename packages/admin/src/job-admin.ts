@@ -8,7 +8,7 @@ import type { DescribeAction } from './audited-actions.ts';
 import { readPage } from './page.ts';
 import { showTime, showTimeOrNull } from './time.ts';
 
-type JobAdmin = Pick<Admin, 'listJobs' | 'getJob' | 'cancelJob'>;
+type JobAdmin = Pick<Admin, 'listClientJobs' | 'getClientJob' | 'cancelClientJob'>;
 
 /** Position of a job in the list, which the store sorts by age. */
 const PLACE = z.tuple([z.int(), z.string().regex(/^[\w-]+$/)]);
@@ -21,7 +21,7 @@ export function createJobAdmin({ jobs }: Pick<AdminDeps, 'jobs'>, describeAction
   }
 
   return {
-    listJobs({ state, client_id: client, ...page }) {
+    listClientJobs({ state, client_id: client, ...page }) {
       return readPage(page, {
         place: PLACE,
         placeOf: ({ createdAt, id }): z.infer<typeof PLACE> => [createdAt, id],
@@ -31,9 +31,9 @@ export function createJobAdmin({ jobs }: Pick<AdminDeps, 'jobs'>, describeAction
       });
     },
 
-    getJob: async (id) => show(await find(id)),
+    getClientJob: async (id) => show(await find(id)),
 
-    async cancelJob(id) {
+    async cancelClientJob(id) {
       const row = await find(id);
       if (row.isCancelled || row.endedAt !== null) return show(row);
       const { instance } = readFacts(row);

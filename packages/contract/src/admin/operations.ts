@@ -235,7 +235,7 @@ export const OPERATIONS = {
     answer: { status: 200, schema: approvalView },
     problems: [404, 409],
   },
-  listJobs: {
+  listClientJobs: {
     method: 'GET',
     path: '/jobs',
     role: 'viewer',
@@ -243,7 +243,7 @@ export const OPERATIONS = {
     query: jobQuery,
     answer: { status: 200, schema: jobPage },
   },
-  getJob: {
+  getClientJob: {
     method: 'GET',
     path: '/jobs/:id',
     role: 'viewer',
@@ -252,7 +252,7 @@ export const OPERATIONS = {
     problems: [404],
   },
   /** Changes nothing for a job that was cancelled, or has ended. */
-  cancelJob: {
+  cancelClientJob: {
     method: 'POST',
     path: '/jobs/:id/cancel',
     role: 'operator',

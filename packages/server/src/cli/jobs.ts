@@ -35,7 +35,7 @@ export const jobsCommands: readonly Command[] = [
       return useAdmin(input, (admin) =>
         printList(
           input,
-          listAll(admin.listJobs, pickGiven({ state, client_id })),
+          listAll(admin.listClientJobs, pickGiven({ state, client_id })),
           COLUMNS,
           'No job matches.',
         ),
@@ -46,14 +46,14 @@ export const jobsCommands: readonly Command[] = [
     name: 'jobs show',
     arguments: ['<id>'],
     summary: 'Show a job, without its arguments and its result.',
-    ask: (admin, id) => admin.getJob(id),
+    ask: (admin, id) => admin.getClientJob(id),
     show: (job) => showMembers(job, 16),
   }),
   adminCommand({
     name: 'jobs cancel',
     arguments: ['<id>'],
     summary: 'Cancel a job. A write that was sent goes on to its end.',
-    ask: (admin, id) => admin.cancelJob(id),
+    ask: (admin, id) => admin.cancelClientJob(id),
     show: ({ id, ended_at, state }) =>
       ended_at === null ? `${id} is being cancelled.\n` : `${id} has ended: it is ${state}.\n`,
   }),

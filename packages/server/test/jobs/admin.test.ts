@@ -44,8 +44,8 @@ test('lists jobs, newest first, by state and client, without arguments and resul
   const first = await start();
   await waitForEnd(proxy, pathOf(first));
   const second = await start('search_count');
-  await expect.poll(async () => (await admin.getJob(second)).state).toBe('running');
-  const { items, next } = await admin.listJobs({});
+  await expect.poll(async () => (await admin.getClientJob(second)).state).toBe('running');
+  const { items, next } = await admin.listClientJobs({});
   expect([items.map(({ id }) => id), next]).toEqual([[second, first], null]);
   const [key] = (await admin.listKeys({})).items;
   expect(items[1]).toEqual({
@@ -66,22 +66,24 @@ test('lists jobs, newest first, by state and client, without arguments and resul
     bytes: expect.any(Number),
     status: 200,
   });
-  const page = await admin.listJobs({ limit: 1 });
-  expect((await admin.listJobs({ limit: 1, cursor: page.next! })).items.map(({ id }) => id)).toEqual([first]);
-  const listIds = async (query: object) => (await admin.listJobs(query)).items.map(({ id }) => id);
+  const page = await admin.listClientJobs({ limit: 1 });
+  expect((await admin.listClientJobs({ limit: 1, cursor: page.next! })).items.map(({ id }) => id)).toEqual([
+    first,
+  ]);
+  const listIds = async (query: object) => (await admin.listClientJobs(query)).items.map(({ id }) => id);
   expect(await listIds({ state: 'running' })).toEqual([second]);
   expect(await listIds({ client_id: key!.client_id })).toEqual([second, first]);
   expect(await listIds({ client_id: 'another' })).toEqual([]);
-  expect(JSON.stringify(await admin.listJobs({}))).not.toMatch(/a value of the call|ep_/);
+  expect(JSON.stringify(await admin.listClientJobs({}))).not.toMatch(/a value of the call|ep_/);
   answer();
 });
 
 test('cancels a job that runs, and records who did', async () => {
   const { proxy, admin, start } = await startStage();
   const id = await start('search_count');
-  await expect.poll(async () => (await admin.getJob(id)).state).toBe('running');
-  expect(await admin.cancelJob(id)).toMatchObject({ id, cancel_requested: true });
-  await admin.cancelJob(id);
+  await expect.poll(async () => (await admin.getClientJob(id)).state).toBe('running');
+  expect(await admin.cancelClientJob(id)).toMatchObject({ id, cancel_requested: true });
+  await admin.cancelClientJob(id);
   expect((await waitForEnd(proxy, pathOf(id))).state).toBe('cancelled');
   await proxy.app.audit.flush();
   const { items } = await admin.listAudit({ action: 'job.cancel' });
@@ -98,9 +100,9 @@ test('a job that has ended stays as it is, and an unknown one is 404', async () 
   const { proxy, admin, start } = await startStage();
   const id = await start();
   await waitForEnd(proxy, pathOf(id));
-  expect(await admin.cancelJob(id)).toMatchObject({ state: 'done', cancel_requested: false });
+  expect(await admin.cancelClientJob(id)).toMatchObject({ state: 'done', cancel_requested: false });
   expect((await readJob(proxy, pathOf(id))).state).toBe('done');
-  for (const ask of [admin.getJob, admin.cancelJob])
+  for (const ask of [admin.getClientJob, admin.cancelClientJob])
     await expect(ask('nothing')).rejects.toMatchObject({
       problem: { status: 404, detail: 'There is no job "nothing".' },
     });
