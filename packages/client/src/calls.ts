@@ -32,7 +32,7 @@ interface FileCall {
   record?: number | undefined;
 }
 
-interface DocumentCall {
+export interface DocumentCall {
   model_id: string;
   record?: number | undefined;
   records?: readonly number[] | undefined;

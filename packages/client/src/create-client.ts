@@ -1,5 +1,5 @@
 /** Creates a client: reads its options and sends calls for its models. */
-import type { Batch, BatchResult, Execute, Files } from './calls.ts';
+import type { Batch, BatchResult, DocumentCall, Execute, Files } from './calls.ts';
 import type { AskChanges, ChangesPage } from './changes.ts';
 import { download } from './download.ts';
 import { readVariable } from './environment.ts';
@@ -31,7 +31,9 @@ export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   startJob<Result = any>(call: ExecuteCall, options?: JobOptions): Promise<Job<Result>>;
   /** Starts an export as a job. Its result is a `Response` whose body is the export. */
   startExport(call: ExportCall, options?: JobOptions): Promise<Job<Response>>;
-  /** Finds a job by its id again. `response`: that of an export. Default: that of a call. */
+  /** Starts a request for documents as a job. Its result is a `Response` whose body is the PDF or the archive. */
+  startDocument(call: DocumentCall, options?: JobOptions): Promise<Job<Response>>;
+  /** Finds a job by its id again. `response`: that of an export or a document. Default: that of a call. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   job(id: string, kind?: ResultKind): Job<any>;
 }
@@ -130,14 +132,15 @@ function openClient<Models, Form extends ValueForm>(
   };
   const open: OpenLines = (call, options, attempt) =>
     sendExport(settings, place(call, options), options, attempt);
+  const placeDocument = (call: DocumentCall) => {
+    const { lang } = context;
+    return { ...(typeof lang === 'string' ? { lang } : {}), ...call, erp_instance: instance };
+  };
   const files: Files = {
     download: (call, options = {}) =>
       download(settings, { route: 'download', model: call.model_id, call: place(call, options) }, options),
-    document(call, options = {}) {
-      const { lang } = context;
-      const placed = { ...(typeof lang === 'string' ? { lang } : {}), ...call, erp_instance: instance };
-      return download(settings, { route: 'document', model: call.model_id, call: placed }, options);
-    },
+    document: (call, options = {}) =>
+      download(settings, { route: 'document', model: call.model_id, call: placeDocument(call) }, options),
     async upload(call, file, options = {}) {
       const url = settings.url.replace(/execute$/, 'upload');
       const shown = [{ ...call, action: 'upload' }];
@@ -168,6 +171,8 @@ function openClient<Models, Form extends ValueForm>(
       start('execute', call, complete(call, options.context), options, 'result'),
     startExport: (call, options = {}) =>
       start('export', { ...call, action: 'export' }, place(call, options), options, 'response'),
+    startDocument: (call, options = {}) =>
+      start('document', { ...call, action: 'read' }, placeDocument(call), options, 'response'),
     job: (id, kind = 'result') => openJob(settings, id, kind),
   };
 }

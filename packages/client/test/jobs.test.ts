@@ -37,6 +37,11 @@ test('an export gives its answer as a stream', async () => {
   expect((await again.text()).split('\n')).toHaveLength(4);
 });
 
+test('a document gives its PDF', async () => {
+  const job = await client.startDocument({ model_id: 'sale.order', record: 1 });
+  expect(await (await job.done()).text()).toMatch(/^%PDF-/);
+});
+
 test('a job that fails, one that is refused and one that does not exist throw their errors', async () => {
   const job = await client.startJob({ ...READ, keyword: { fields: ['nope'] } });
   await expect(job.done()).rejects.toMatchObject({ type: 'query_invalid', code: 200 });

@@ -173,6 +173,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       applyInstanceTimeout,
       addNearestNames(deps, { fields, run }),
       approve,
+      deferCall(deps),
       checkCredentials(jsonrpcRules(deps), deps),
       obtainPermit(deps),
       followUp(send, deps),

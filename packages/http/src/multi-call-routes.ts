@@ -124,6 +124,7 @@ export const MULTI_CALL_ROUTES: readonly MultiCallRoute[] = [
     path: DOCUMENT_PATH,
     via: 'document',
     data: 'documents',
+    job: 'document',
     values: 'unconverted',
     serve: sendDocument,
     id: 'document',

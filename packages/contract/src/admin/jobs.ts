@@ -15,7 +15,7 @@ export const jobView = named(
     client_id: z.string().describe('The client that asked, which alone gets the result.'),
     key_id: z.string().describe('The client key that asked.'),
     request_id: z.string().describe('Id of the request that asked for the job. The audit has it, too.'),
-    route: z.string().describe('The route that runs the job, such as `execute` or `export`.'),
+    route: z.string().describe('The route that runs the job, `execute`, `export` or `document`.'),
     instance: z.string().nullable().describe('Null: the call brought its own credentials.'),
     model: z.string(),
     action: z.string(),

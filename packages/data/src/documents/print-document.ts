@@ -30,7 +30,8 @@ export class DocumentPrinter {
     const lang = this.#members.lang ?? this.#runner.client.policy?.policy.context?.lang ?? null;
     const call = buildCall(this.#request, await this.describeRead([record]));
     const followUp = findDocument({ model, record, report, lang });
-    return await this.#runner.run(call, writer, { followUp });
+    // The call says whether a request may become a job.
+    return await this.#runner.run(call, writer, { followUp, deferral: this.#runner.deferral });
   }
 
   /** The call that reads the records. */
@@ -41,7 +42,7 @@ export class DocumentPrinter {
 
   async #chooseFields(ids: readonly number[]): Promise<string[]> {
     const deciding = DECIDING_FIELDS.get(this.#request.model);
-    if (deciding === undefined) return [NAME];
+    if (deciding === undefined || this.#runner.deferral !== null) return [NAME];
     const call = buildCall(this.#request, describeRead(ids, [NAME]));
     const found = await this.#runner.findFields(call, [deciding]);
     const isKnown = found !== null && 'types' in found && found.types.has(deciding);

@@ -64,7 +64,9 @@ async function checkRecords(
   printer: DocumentPrinter,
   runner: CallRunner,
 ): Promise<Denial | 'answered' | null> {
-  const read = await askOdoo(runner, request, await printer.describeRead(ids), RECORDS_BYTES_MAX);
+  const { deferral } = runner;
+  const question = await printer.describeRead(ids);
+  const read = await askOdoo(runner, request, question, RECORDS_BYTES_MAX, { deferral });
   if ('denial' in read) return read.denial;
   const { writer } = runner.exchange;
   if ('error' in read) {

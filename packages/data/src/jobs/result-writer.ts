@@ -14,10 +14,13 @@ export interface ResultWriterOptions {
 
 /** Headers of the answer of a call that its result has, too. */
 const KEPT_HEADERS = [
-  'content-type',
+  'cache-control',
   'content-disposition',
+  'content-security-policy',
+  'content-type',
   'idempotency-replayed',
   'preference-applied',
+  'x-content-type-options',
   LIMIT_HEADER,
   NULL_FIELD_HEADER,
 ];

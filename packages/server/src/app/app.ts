@@ -13,7 +13,7 @@ import { createSlowdown } from '@erp-proxy/control/keys';
 import type { Tokens } from '@erp-proxy/control/tokens';
 import type { ClaimRule, Issuer, OwnIssuer } from '@erp-proxy/control/tokens/issuers';
 import { createChanges } from '@erp-proxy/data/changes';
-import { readDocument } from '@erp-proxy/data/documents';
+import { readDocument, sendDocument } from '@erp-proxy/data/documents';
 import { createExporter } from '@erp-proxy/data/export';
 import { createFleet } from '@erp-proxy/data/fleet';
 import {
@@ -421,6 +421,14 @@ export async function createApp({
         values: 'preferred',
         limits: 'concurrency',
         serve: (runner) => exporter.serve(runner),
+      },
+      document: {
+        via: 'document',
+        data: 'documents',
+        values: 'unconverted',
+        limits: 'concurrency',
+        timeoutMs: settings.jobs.secondsMax * SECOND_MS,
+        serve: sendDocument,
       },
     },
     runMs: settings.jobs.secondsMax * SECOND_MS,
