@@ -159,8 +159,10 @@ export class RunningJob {
     const { keys, clients } = this.#deps;
     const found = await (token === null ? keys.findClient(this.#row.key) : clients.authenticate(token));
     if (!('refused' in found)) return found;
-    if (found.refused === 'token') return denyClient(found, OWN_DIALECT);
-    return new Denial('unauthorized', `The key of the job is ${found.refused} by now.`);
+    if (found.refused !== 'token')
+      return new Denial('unauthorized', `The key of the job is ${found.refused} by now.`);
+    const denial = denyClient(found, OWN_DIALECT);
+    return denial.type === 'unauthorized' ? TOKEN_OVER : denial;
   }
 
   async #runRoute(client: Client, head: JobHead, body: Uint8Array): Promise<Denial | null> {
@@ -337,6 +339,11 @@ export class RunningJob {
 }
 
 const FAILED = new Denial('internal', 'The proxy failed; tell its operator the id of the job.');
+
+const TOKEN_OVER = new Denial(
+  'unauthorized',
+  'The token of the job has expired or was withdrawn before the job ran; send the request again with a new one.',
+);
 
 const UNKNOWN_ROUTE = new Denial(
   'overloaded',
