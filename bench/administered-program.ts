@@ -7,7 +7,10 @@ import type { Bench } from './scenario.ts';
 
 const ADMIN_TOKEN = 'the admin token of a bench, forgotten after it';
 
-export function startAdministered(bench: Pick<Bench, 'folder'>, settings: Record<string, string> = {}): Promise<Program> {
+export function startAdministered(
+  bench: Pick<Bench, 'folder'>,
+  settings: Record<string, string> = {},
+): Promise<Program> {
   return startProgram(mkdtempSync(join(bench.folder, 'administered-')), {
     'admin.token': ADMIN_TOKEN,
     'vault.masterKey': randomBytes(32).toString('base64'),

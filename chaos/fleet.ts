@@ -124,7 +124,10 @@ function describe(times: FleetTimes[], withoutMs: number, duringMs: number): Tab
     columns: ['what', 'value'],
     rows: [
       ['slowest Odoo that is not broken, s', printSeconds(slowest)],
-      ['its answer, and all others of Odoos that do not hang, are there after, s', printSeconds(findMedian(answeredMs))],
+      [
+        'its answer, and all others of Odoos that do not hang, are there after, s',
+        printSeconds(findMedian(answeredMs)),
+      ],
       ['… in the first request, s', printSeconds(answeredMs[0]!)],
       ['the last line, s', printSeconds(findMedian(times.map(({ wholeMs }) => wholeMs)))],
       ['… in the first request, s', printSeconds(times[0]!.wholeMs)],

@@ -48,7 +48,9 @@ async function startFleet({ sandboxes, hanging, upgrading, workMs }: OdooFleetSi
     }),
     hanging: await repeat(hanging, () => listen(() => {})),
     // While workers restart, a reverse proxy answers 503. Then Odoo loads its registry: models are not there yet.
-    upgrading: await repeat(upgrading, (index) => listen(index % 2 === 0 ? answerRestart : answerMissingModel)),
+    upgrading: await repeat(upgrading, (index) =>
+      listen(index % 2 === 0 ? answerRestart : answerMissingModel),
+    ),
   };
 }
 

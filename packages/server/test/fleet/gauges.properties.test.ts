@@ -108,7 +108,11 @@ test('whatever servers and callers do, every gauge is back at 0 and the room of 
     { numRuns: countCases(100) },
   );
   // All bodies together may have 1 MiB: there is room for one of that size.
-  const large = { ...COUNT, params: [[['name', '=', 'x'.repeat(1_000_000)]]], erp_instance: { name: HEALTHY } };
+  const large = {
+    ...COUNT,
+    params: [[['name', '=', 'x'.repeat(1_000_000)]]],
+    erp_instance: { name: HEALTHY },
+  };
   expect((await stage.proxy.call(large)).json.result).toBe(7);
   expect(stage.proxy.log.filter(({ msg }) => msg === 'internal error')).toEqual([]);
 });
@@ -116,7 +120,12 @@ test('whatever servers and callers do, every gauge is back at 0 and the room of 
 type Request = typeof request extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Sends one request, and ends as it says. */
-async function run(stage: FleetStage, keys: readonly string[], each: Request, isLimited: boolean): Promise<void> {
+async function run(
+  stage: FleetStage,
+  keys: readonly string[],
+  each: Request,
+  isLimited: boolean,
+): Promise<void> {
   const { instances, concurrency, idempotencyKey, isLarge } = each;
   const call = isLarge ? { ...COUNT, params: [[['name', '=', 'x'.repeat(100_000)]]] } : COUNT;
   const leaves = each.end.startsWith('leaves');
