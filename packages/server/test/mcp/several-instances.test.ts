@@ -41,7 +41,7 @@ test('answers of several instances stand by their names, in the shape that the t
 
 test('an instance that fails is an error of its own', async () => {
   const { call, proxy, sandbox } = await startSeveral();
-  const broken = closeAfterTest(await startUpstream((socket) => socket.destroy()));
+  const broken = closeAfterTest(await startUpstream((socket) => void socket.destroy()));
   await addInstance(proxy, { ...sandbox, url: broken.url }, 'broken');
   const { data, isError } = await call('count_records', { ...COUNT, instances: ['*'] });
   expect(isError).toBe(false);
