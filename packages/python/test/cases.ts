@@ -157,8 +157,16 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     name: 'one call on many instances',
     client: { context: { tz: 'UTC' } },
     steps: [
-      { do: 'fleet', args: [{ action: 'search_count', model_id: model, params: [[]] }], query: { instances: ['p*'] } },
-      { do: 'fleet', args: [{ action: 'search_count', model_id: 'no.model' }], query: { instances: ['prod'], concurrency: 2 } },
+      {
+        do: 'fleet',
+        args: [{ action: 'search_count', model_id: model, params: [[]] }],
+        query: { instances: ['p*'] },
+      },
+      {
+        do: 'fleet',
+        args: [{ action: 'search_count', model_id: 'no.model' }],
+        query: { instances: ['prod'], concurrency: 2 },
+      },
       { do: 'fleet', args: [{ action: 'read', model_id: model }], query: { tags: ['nobody'] } },
     ],
     expect: {
