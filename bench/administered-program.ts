@@ -7,7 +7,10 @@ import type { Bench } from './scenario.ts';
 
 const ADMIN_TOKEN = 'the admin token of a bench, forgotten after it';
 
-export function startAdministered(bench: Bench, settings: Record<string, string> = {}): Promise<Program> {
+export function startAdministered(
+  bench: Pick<Bench, 'folder'>,
+  settings: Record<string, string> = {},
+): Promise<Program> {
   return startProgram(mkdtempSync(join(bench.folder, 'administered-')), {
     'admin.token': ADMIN_TOKEN,
     'vault.masterKey': randomBytes(32).toString('base64'),
@@ -21,14 +24,15 @@ export async function createKey(program: Program, policy: object | null): Promis
   return key as string;
 }
 
-/** Stores the upstream on this port as the instance `prod`. */
-export async function storeInstance(program: Program, port: number): Promise<void> {
+/** Stores the upstream on this port as an instance, `prod` if the members do not say otherwise. */
+export async function storeInstance(program: Program, port: number, members: object = {}): Promise<void> {
   await ask(program, '/instances', {
     name: 'prod',
     url: `http://127.0.0.1:${port}`,
     db: 'production',
     user_id: 2,
     api_key: '0123456789abcdef0123456789abcdef01234567',
+    ...members,
   });
 }
 

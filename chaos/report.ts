@@ -87,14 +87,14 @@ and \`upstream.protocol: jsonrpc\` are set for the test servers.
   also while it starts, and restarted at once on the same store. The Odoo is a separate process that breaks connections
   at random and records each create. At the end its records are compared with the answers that the clients got.
 - **A hung Odoo.** One server never answers, the other one always does. The figure is the ratio within a run.
-- **Overload** and **Mixed soak** are described below their tables.
+- **One call on many instances**, **Overload** and **Mixed soak** are described below their tables.
 
 ## Repeating the measurements
 
 \`npm run chaos\` runs all scenarios and writes this page. Options:
 
-- \`--only idempotency\`, \`--only hung-upstream\`, \`--only overload\` or \`--only mixed-soak\` runs one scenario and
-  replaces its table.
+- \`--only idempotency\`, \`--only fleet\`, \`--only hung-upstream\`, \`--only overload\` or \`--only mixed-soak\` runs
+  one scenario and replaces its table.
 - \`--quick\` takes some seconds and does not write the page.
 - \`--store postgres://…\` uses another store. The run uses the whole database.
 - \`--redis redis://…\` keeps the idempotency keys in Redis.

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { renderTerminal } from '../bench/report.ts';
 import type { Table } from '../bench/scenario.ts';
+import { measureFleet } from './fleet.ts';
 import { measureHungUpstream } from './hung-upstream.ts';
 import { proveIdempotency } from './idempotency.ts';
 import { runMixedSoak } from './mixed-soak.ts';
@@ -44,6 +45,7 @@ const SCENARIOS: Record<string, () => Promise<Table>> = {
     });
     return describeProof(proof);
   },
+  fleet: () => measureFleet(folder, isQuick),
   'hung-upstream': () => measureHungUpstream(folder, isQuick),
   overload: () => measureOverload(folder, isQuick),
   'mixed-soak': () => runMixedSoak(folder, isQuick, Number(seed)),

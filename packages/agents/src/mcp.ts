@@ -8,6 +8,7 @@ import { SingleFlightCache } from '@erp-proxy/async/tasks';
 import type { InstanceList } from '@erp-proxy/control/instances';
 import { type CallRunner, Denial } from '@erp-proxy/gateway/terms';
 import { isObject } from '@erp-proxy/json';
+import type { ParallelCalls } from '@erp-proxy/traffic/limits';
 import { weighFields } from './fields.ts';
 import { type AnswerRelay, createQuestions } from './questions.ts';
 import { readBody } from './read-body.ts';
@@ -18,6 +19,8 @@ export interface McpOptions {
   instances: InstanceList;
   changes: ChangesSource;
   documents: DocumentsSource;
+  /** Bounds the calls of requests for several instances. */
+  parallelCalls: ParallelCalls;
   /**
    * A key of 32 bytes, the same on all replicas. It proves that a confirmed call is the one that the person was asked
    * about.
@@ -53,6 +56,7 @@ export function createMcp({
   instances,
   changes,
   documents,
+  parallelCalls,
   secret,
   relay,
   version,
@@ -63,6 +67,7 @@ export function createMcp({
   const sessions: SessionDeps = {
     changes,
     documents,
+    parallelCalls,
     listInstances: () => instances.list(),
     namePolicy: createPolicyNames(),
     known: new SingleFlightCache(KNOWN_BYTES_MAX, nowMs, weigh),

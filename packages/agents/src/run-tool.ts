@@ -2,6 +2,7 @@
 
 import type { NeededConfirmation } from '@erp-proxy/gateway/terms';
 import { mayCallUnattended } from '@erp-proxy/policy/abilities';
+import { askInstances } from './ask-instances.ts';
 import {
   describeQuestion,
   isAboutCall,
@@ -10,6 +11,7 @@ import {
   REFUSED,
   type Said,
 } from './confirmation.ts';
+import { explainError, explainNulls } from './explain-outcome.ts';
 import { readArguments } from './read-arguments.ts';
 import { type Session, UnconfirmedCall } from './session.ts';
 import {
@@ -20,7 +22,6 @@ import {
   type FinalCall,
   type Tool,
 } from './tool.ts';
-import { printError, ToolError } from './tool-error.ts';
 
 /** `part`: stands beside the answer. `text`: read by the model. */
 export type ToolOutcome =
@@ -67,29 +68,19 @@ export async function runTool(
       session.confirmation = isConfirmed ? null : needConfirmation(call, person !== null);
     }
     try {
+      if (args.instances !== undefined)
+        return { kind: 'answer', answer: await askInstances(tool, args, session), part: undefined };
       const ran = await tool.run(args, session);
       const [given, part] = ran instanceof AnswerWithPart ? [ran.answer, ran.part] : [ran];
-      const { nullField } = session;
-      const answer = nullField === null ? given : { ...given, no_number: explainNull(nullField) };
-      return { kind: 'answer', answer, part };
+      return { kind: 'answer', answer: explainNulls(given, session), part };
     } catch (error) {
       if (person === null || !(error instanceof UnconfirmedCall)) throw error;
       return { kind: 'question', ...(await ask()) };
     }
   } catch (error) {
-    if (error instanceof ToolError) {
-      const text = printError(error);
-      return error.url === null ? { kind: 'error', text } : { kind: 'page', url: error.url, text };
-    }
-    session.reportFault(error);
-    const message = `The proxy failed; its operator finds the cause by ${session.requestId}.`;
-    return { kind: 'error', text: printError(new ToolError('internal', message)) };
+    const { url, ...shown } = explainError(error, session);
+    return url === null ? { kind: 'error', ...shown } : { kind: 'page', url, ...shown };
   }
-}
-
-function explainNull(field: string): string {
-  const place = field === '' ? 'A value' : `${field} of a record`;
-  return `${place} is NaN or Infinity in Odoo; null stands for it. Tell the user, who can correct it.`;
 }
 
 function needConfirmation({ of }: FinalCall, canAsk: boolean): NeededConfirmation {

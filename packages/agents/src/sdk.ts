@@ -24,6 +24,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { SEVERAL } from './ask-instances.ts';
 import {
   ANSWER,
   canShowPages,
@@ -219,7 +220,7 @@ const DEFINITIONS = ALL_TOOLS.map((tool) => ({
 
 /**
  * The definitions of tools, as `tools/list` returns them. `hasInstances`: whether the key may call several instances.
- * If not, the argument for the instance is left out.
+ * If not, the arguments for instances are left out.
  */
 function listTools(tools: readonly Tool[], hasInstances: boolean) {
   return DEFINITIONS.filter(({ tool }) => tools.includes(tool)).map(({ forOne, forSeveral }) =>
@@ -228,16 +229,20 @@ function listTools(tools: readonly Tool[], hasInstances: boolean) {
 }
 
 function describe({ name, title, description, input, output, hints }: Tool, hasInstances: boolean) {
+  const asksSeveral = hasInstances && 'instances' in input.shape;
   return {
     name,
     title,
     description,
-    inputSchema: toJsonSchema(
-      hasInstances || !('instance' in input.shape) ? input : input.omit({ instance: true }),
-    ),
-    outputSchema: toJsonSchema(output),
+    inputSchema: toJsonSchema(hasInstances ? input : omitInstances(input)),
+    outputSchema: toJsonSchema(asksSeveral ? output.partial().extend(SEVERAL) : output),
     annotations: { title, ...hints, openWorldHint: false },
   };
+}
+
+function omitInstances(input: z.ZodObject): z.ZodObject {
+  const { instance: _, instances: __, ...others } = input.shape;
+  return z.strictObject(others);
 }
 
 function toJsonSchema(schema: z.ZodObject): JsonObject {

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AnswerCollector } from '@erp-proxy/async/streams';
 import type { SingleFlightCache } from '@erp-proxy/async/tasks';
 import { type DataRoute, LIMIT_HEADER } from '@erp-proxy/contract';
-import type { InstanceRecord } from '@erp-proxy/control/instances';
+import { chooseInstances, type InstanceRecord } from '@erp-proxy/control/instances';
 import type { AnswerFacts, CallRunner, Denial, NeededConfirmation } from '@erp-proxy/gateway/terms';
 import { findExcess, isObject, viewAsBuffer } from '@erp-proxy/json';
 import { createTimePrinter, isTimeZone, type PrintTime } from '@erp-proxy/odoo/times';
@@ -14,6 +14,7 @@ import type { CompiledPolicy } from '@erp-proxy/policy';
 import { mayUseField, mayUseModel } from '@erp-proxy/policy/abilities';
 import { findNearestNames } from '@erp-proxy/text';
 import { isIdempotencyKey } from '@erp-proxy/traffic/idempotency';
+import type { ParallelCalls } from '@erp-proxy/traffic/limits';
 import { explainUnknownFields, toToolError } from './call-errors.ts';
 import {
   describeUnknown,
@@ -31,6 +32,7 @@ import { ToolError } from './tool-error.ts';
 export interface SessionDeps {
   changes: ChangesSource;
   documents: DocumentsSource;
+  parallelCalls: ParallelCalls;
   /** All stored instances, by name. */
   listInstances(): Promise<readonly InstanceRecord[]>;
   /** A text that identifies a policy. */
@@ -215,6 +217,38 @@ export class Session {
     throw new ToolError('invalid_params', `There is no instance "${name}" for this key.`, {
       nearest: near.length > 0 ? near : names.slice(0, INSTANCES_SHOWN_MAX),
       next: 'Send one of these names as `instance`, or leave it out if there is only one.',
+    });
+  }
+
+  /** The instances that the key may call and that the names choose, in which `*` stands for any text. */
+  async pickInstances(names: readonly string[]): Promise<readonly InstanceRecord[]> {
+    const visible = await this.listInstances();
+    const chosen = chooseInstances(visible, { by: 'instances', texts: names });
+    if (!('index' in chosen)) return chosen;
+    throw new ToolError('invalid_params', `No instance of this key matches "${names[chosen.index]}".`, {
+      nearest: chosen.nearest,
+      next: 'Send names of get_context as `instances`; "*" stands for any text.',
+    });
+  }
+
+  /**
+   * Runs `work`, which never rejects, for each instance, beside each other. Each gets a session of its own, with its
+   * own time limit within that of the request.
+   */
+  async runOnEach(
+    instances: readonly InstanceRecord[],
+    work: (instance: InstanceRecord, session: Session) => Promise<void>,
+  ): Promise<void> {
+    const { parallelCalls } = this.#deps;
+    const allowed = await this.#runner.acquireConcurrency(
+      Math.min(instances.length, parallelCalls.requestMax),
+    );
+    const options = { asked: null, allowed, signal: this.#runner.signal };
+    await parallelCalls.run(instances, options, async (instance) => {
+      const part = this.#runner.startPart();
+      const session = new Session(part, this.#meta, this.#deps);
+      session.#lang = this.#lang;
+      await work(instance, session).finally(part.end);
     });
   }
 

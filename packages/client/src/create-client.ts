@@ -5,6 +5,7 @@ import { download } from './download.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError, refuse } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
+import { callFleet, type FleetChoice, type FleetResult } from './fleet.ts';
 import { type Job, type JobOptions, type JobStatus, openJob, type ResultKind } from './jobs.ts';
 import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
@@ -26,6 +27,16 @@ export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
    * one transaction.
    */
   batch: Batch;
+  /**
+   * Sends one call to many stored instances, and yields the result or the error of each as it answers. Calls that write
+   * need a policy that allows it.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+  fleet<Result = any>(
+    call: ExecuteCall,
+    choice: FleetChoice,
+    options?: CallOptions,
+  ): AsyncGenerator<FleetResult<Result>>;
   /** Sends one call that runs as a job, for which nobody waits. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   startJob<Result = any>(call: ExecuteCall, options?: JobOptions): Promise<Job<Result>>;
@@ -131,7 +142,7 @@ function openClient<Models, Form extends ValueForm>(
     return results;
   };
   const open: OpenLines = (call, options, attempt) =>
-    sendExport(settings, place(call, options), options, attempt);
+    sendExport(settings, 'export', { ...call, action: 'export' }, place(call, options), options, attempt);
   const placeDocument = (call: DocumentCall) => {
     const { lang } = context;
     return { ...(typeof lang === 'string' ? { lang } : {}), ...call, erp_instance: instance };
@@ -167,6 +178,10 @@ function openClient<Models, Form extends ValueForm>(
     withContext: (added) => openClient(settings, instance, { ...context, ...added }),
     execute: async (call, options) => (await execute(call, options)).result as never,
     batch,
+    fleet(call, choice, options = {}) {
+      const completed = { ...complete(call, options.context), erp_instance: undefined };
+      return callFleet(settings, completed, choice, options);
+    },
     startJob: (call, options = {}) =>
       start('execute', call, complete(call, options.context), options, 'result'),
     startExport: (call, options = {}) =>

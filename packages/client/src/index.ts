@@ -21,6 +21,7 @@ export type {
   X2manyChanges,
   X2manyCommand,
 } from './field-types.ts';
+export type { FleetChoice, FleetResult } from './fleet.ts';
 export type { Job, JobOptions, JobStatus, ResultKind } from './jobs.ts';
 export type { Model } from './model.ts';
 export type {

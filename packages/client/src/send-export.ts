@@ -1,7 +1,7 @@
-/** Sends one request for an export, and yields the lines of its answer as they arrive. Knows no retries. */
+/** Sends one request whose answer has lines, and yields them as they arrive. Knows no retries. */
 import { ErpProxyError } from './errors.ts';
 import { readTimeout, TIME_OVER } from './limit-time.ts';
-import type { CallOptions, Context } from './options.ts';
+import type { CallOptions, ExecuteCall } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
 import { addHeaders, explainForm, type SendSettings, tell } from './send.ts';
 
@@ -25,22 +25,26 @@ export interface ExportAsk {
  */
 const SILENCE_MS_MAX = 310_000;
 
+/** `shown`: the call for hooks. */
 export async function* sendExport(
   settings: SendSettings,
-  call: ExportAsk & { context: Context | undefined; erp_instance: object },
+  route: string,
+  shown: ExecuteCall,
+  body: object,
   options: CallOptions,
   attempt: number,
 ): AsyncGenerator<string> {
-  const url = settings.url.replace(/execute$/, 'export');
+  const url = settings.url.replace(/execute$/, route);
   const { hooks } = settings;
   const { signal } = options;
   const timeout = readTimeout(options, settings);
   const requestId = crypto.randomUUID();
-  const info = { calls: [{ model: call.model_id, action: 'export' }], attempt, requestId };
-  const sent = { url, requestId, isReadOnly: true, idempotencyKey: undefined };
+  const info = { calls: [{ model: shown.model_id, action: shown.action }], attempt, requestId };
+  const sent = { url, requestId, isReadOnly: route === 'export', idempotencyKey: options.idempotencyKey };
   const headers: Record<string, string> = {};
   tell(() => hooks.onRequest?.({ ...info, headers }));
   addHeaders(headers, settings, requestId, timeout);
+  if (options.idempotencyKey) headers['idempotency-key'] = options.idempotencyKey;
   settings.budget.countCall();
   signal?.throwIfAborted();
   const controller = new AbortController();
@@ -59,9 +63,9 @@ export async function* sendExport(
   watch();
   let isReported = false;
   try {
-    const init = { method: 'POST', headers, body: JSON.stringify(call), redirect: 'manual' } as const;
+    const init = { method: 'POST', headers, body: JSON.stringify(body), redirect: 'manual' } as const;
     const response = await settings.fetch(url, { ...init, signal: controller.signal });
-    const { status, body } = response;
+    const { status } = response;
     const isExport = /ndjson|csv/.test(response.headers.get('content-type') ?? '');
     const error = isExport ? null : readRefusal(response, await response.text(), sent);
     report(status, response.headers.get('server-timing'), error);
@@ -69,7 +73,7 @@ export async function* sendExport(
     if (error !== null) throw error;
     if (settings.isNormalized && !response.headers.has('preference-applied')) throw explainForm();
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    const reader = body!.getReader();
+    const reader = response.body!.getReader();
     let rest = '';
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const lines = (rest + decoder.decode(part.value, { stream: true })).split('\n');

@@ -172,7 +172,8 @@ async function collect(result: unknown): Promise<unknown> {
   if (value.length > 0 && value.every((piece) => typeof piece === 'string')) return value.join('');
   return value.map((one) => {
     if (one?.status === 'fulfilled') return one.value;
-    return one?.status === 'rejected' ? { error: describeError(one.reason) } : one;
+    if (one?.status === 'rejected') return { error: describeError(one.reason) };
+    return isErpProxyError(one?.error) ? { ...one, error: describeError(one.error) } : one;
   });
 }
 

@@ -154,6 +154,30 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
     expect: { outcomes: { 1: { error: { type: 'usage' } } } },
   },
   {
+    name: 'one call on many instances',
+    client: { context: { tz: 'UTC' } },
+    steps: [
+      {
+        do: 'fleet',
+        args: [{ action: 'search_count', model_id: model, params: [[]] }],
+        query: { instances: ['p*'] },
+      },
+      {
+        do: 'fleet',
+        args: [{ action: 'search_count', model_id: 'no.model' }],
+        query: { instances: ['prod'], concurrency: 2 },
+      },
+      { do: 'fleet', args: [{ action: 'read', model_id: model }], query: { tags: ['nobody'] } },
+    ],
+    expect: {
+      outcomes: {
+        0: { result: [{ instance: 'prod' }] },
+        1: { result: [{ instance: 'prod', error: { type: 'model_not_found' } }] },
+        2: { error: { type: 'invalid_request' } },
+      },
+    },
+  },
+  {
     name: 'exports',
     steps: [
       { model, do: 'export', args: [COMPANIES], query: { fields: ['name', 'country_id'] } },

@@ -106,6 +106,8 @@ def normalize(value):
         return {"error": describe(value)}
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return "".join(value)  # the pieces of a file may differ
+    if isinstance(value, dict) and isinstance(value.get("error"), erp_proxy.ErpProxyError):
+        return {**value, **normalize(value["error"])}
     if isinstance(value, (list, tuple)):
         return [normalize(each) for each in value]
     return value

@@ -64,6 +64,7 @@ export const aggregateRecords = defineTool({
     offset: given.offset,
     lang: given.lang,
     instance: given.instance,
+    instances: given.instances,
   }),
   output: z.object({
     groups: z.array(given.record),

@@ -9,6 +9,13 @@ export const instance = z
   .optional()
   .describe('Odoo server, by its name in get_context. Leave it out if there is only one.');
 
+export const instances = z
+  .array(z.string().max(NAME_LENGTH_MAX))
+  .min(1)
+  .max(100)
+  .optional()
+  .describe('Several servers at once, in place of `instance`; "*" stands for any text.');
+
 export const model = z
   .string()
   .regex(/^[A-Za-z0-9_.]+$/, 'expected the technical name of a model, such as "res.partner"')

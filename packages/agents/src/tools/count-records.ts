@@ -12,7 +12,12 @@ export const countRecords = defineTool({
   name: 'count_records',
   title: 'Count records',
   description: 'Returns the number of records that match a domain; without `domain`, of all.',
-  input: z.strictObject({ model: given.model, domain: given.sameDomain, instance: given.instance }),
+  input: z.strictObject({
+    model: given.model,
+    domain: given.sameDomain,
+    instance: given.instance,
+    instances: given.instances,
+  }),
   output: z.object({ count: z.int(), time_zone: given.timeZone }),
   example: '{"model": "res.partner", "domain": [["is_company", "=", true]]}',
   hints: { readOnlyHint: true },

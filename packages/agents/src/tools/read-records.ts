@@ -40,6 +40,7 @@ export const readRecords = defineTool({
       .describe('Where a long text is read on: `next` of the previous answer. For one id and one field.'),
     lang: given.lang,
     instance: given.instance,
+    instances: given.instances,
   }),
   output: z.object({
     records: z.array(given.record),

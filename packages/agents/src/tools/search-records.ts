@@ -39,6 +39,7 @@ export const searchRecords = defineTool({
     offset: given.offset,
     lang: given.lang,
     instance: given.instance,
+    instances: given.instances,
   }),
   output: z.object({
     records: z.array(given.record),

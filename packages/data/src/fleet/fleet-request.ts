@@ -64,7 +64,7 @@ function readCall(
     );
   }
   const id = readId(bytes, inCall);
-  if (id instanceof Denial) return id;
+  if (id instanceof Denial) return locateInCall(id);
   const head = bytes.subarray(call.start, call.end - 1);
   const separator = inCall.length === 0 ? '' : ',';
   return {
@@ -72,6 +72,12 @@ function readCall(
     buildCall: (instance) =>
       Buffer.concat([head, Buffer.from(`${separator}"erp_instance":${JSON.stringify({ name: instance })}}`)]),
   };
+}
+
+/** The denial of a call, with the path of the wrong member in the body of the request. */
+export function locateInCall({ type, message, more }: Denial): Denial {
+  const { path } = more;
+  return new Denial(type, message, path === undefined ? more : { ...more, path: `call.${path}` });
 }
 
 function readChoice(bytes: Uint8Array, members: readonly JsonMember[]): InstanceChoice | Denial {

@@ -16,7 +16,7 @@ import { ReadingPace } from '@erp-proxy/gateway/request';
 import { type CallRunner, Denial, INTERNAL } from '@erp-proxy/gateway/terms';
 import type { ParallelCalls } from '@erp-proxy/traffic/limits';
 import { buildDenialLine, buildLastLine, buildLine, type FleetCounts } from './fleet-line.ts';
-import { type FleetRequest, readFleetRequest } from './fleet-request.ts';
+import { type FleetRequest, locateInCall, readFleetRequest } from './fleet-request.ts';
 
 export interface FleetDeps {
   instances: InstanceList;
@@ -56,7 +56,7 @@ async function answer(runner: CallRunner, request: FleetRequest, deps: FleetDeps
   if (chosen instanceof Denial) return chosen;
   // What concerns the call itself is the same for all instances, and each pattern has chosen one.
   const headers = await runner.decide(request.buildCall(chosen[0]!.name));
-  if (headers instanceof Denial) return headers;
+  if (headers instanceof Denial) return locateInCall(headers);
   await new FleetAnswer(runner, request, deps).send(spread(chosen), headers);
   return null;
 }

@@ -82,8 +82,10 @@ export class RequestTime {
     if (this.#isAsked) time.extendTo(this.#dueMs);
     else time.#restart(Math.min(defaultMs, this.leftMs));
     const endWithRequest = () => {
-      if (this.deadline.reason === 'caller_left') time.callerLeft();
-      else time.deadline.end(this.deadline.reason!);
+      if (this.deadline.reason !== 'caller_left') return time.deadline.end(this.deadline.reason!);
+      // The request, which has ended, does not end a call that continues without its caller.
+      if (this.#isAsked) time.deadline.startClock(time.leftMs);
+      time.callerLeft();
     };
     if (this.signal.aborted) endWithRequest();
     else this.signal.addEventListener('abort', endWithRequest, { once: true });

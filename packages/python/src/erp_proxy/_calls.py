@@ -151,21 +151,47 @@ class Calls:
         request = make_request(self.settings, "upload", [shown], body, options, file=file)
         return cast(int, (await send(self.settings, request, options)).value["result"])
 
-    async def open_lines(
+    async def fleet(
+        self, call: ExecuteCall, choice: Dict[str, Any], options: CallOptions
+    ) -> AsyncGenerator[Dict[str, Any], None]:
+        completed = self._complete(call, options)
+        del completed["erp_instance"]
+        body = {"call": completed, **_pick_given(choice)}
+        opened = self._open_lines("fleet", _name_call(call), body, options, 1)
+        try:
+            async for lines in opened:
+                for line in map(json.loads, lines):
+                    # The last line has counts.
+                    if "instance" not in line:
+                        return
+                    if "error" in line:
+                        line["error"] = read_error(line["error"], status=200)
+                    yield line
+        finally:
+            await opened.aclose()
+        raise ErpProxyError("invalid_answer", "The answer is not whole.")
+
+    def open_lines(
         self, call: Dict[str, Any], options: CallOptions, attempt: int
     ) -> AsyncGenerator[List[bytes], None]:
-        """Sends one request for an export, and gives the lines of its answer as they arrive. Knows no retries."""
+        shown = NamedCall(call["model_id"], "export")
+        return self._open_lines("export", shown, self.place(call, options), options, attempt)
+
+    async def _open_lines(
+        self, route: str, shown: NamedCall, body: Dict[str, Any], options: CallOptions, attempt: int
+    ) -> AsyncGenerator[List[bytes], None]:
+        """Sends one request whose answer has lines, and gives them as they arrive. Knows no retries."""
         settings = self.settings
         timeout = read_timeout(settings, options)
         request_id = str(uuid.uuid4())
         settings.budget.count_call()
         request = make_request(
             settings,
-            "export",
-            [NamedCall(call["model_id"], "export")],
-            self.place(call, options),
+            route,
+            [shown],
+            body,
             options,
-            stays_open=_is_export,
+            stays_open=_has_lines,
         )
         # The time limit is that of each page in the proxy. Here, only silence ends the export.
         answer = await try_once(settings, request, attempt, request_id, timeout, ATTEMPT_SECONDS_MAX)
@@ -173,13 +199,13 @@ class Calls:
             raise answer.error
         response = answer.response
         if response is None or answer.value is not None:
-            raise ErpProxyError("invalid_answer", "The answer is not an export.", status=200)
+            raise ErpProxyError("invalid_answer", "The answer has no lines.", status=200)
         try:
             self._check_form(answer)
             async for lines in _split_lines(response, settings, request, request_id):
                 yield lines
         finally:
-            # Ends the export in the proxy when the caller stops reading.
+            # Ends the request in the proxy when the caller stops reading.
             response.close()
 
     def _request(
@@ -544,7 +570,7 @@ def _has_form(answer: Answer) -> bool:
     return answer.response is not None and "preference-applied" in answer.response.headers
 
 
-def _is_export(response: Response) -> bool:
+def _has_lines(response: Response) -> bool:
     return re.search("ndjson|csv", response.headers.get("content-type", "")) is not None
 
 

@@ -114,6 +114,22 @@ class Client:
         order. The calls are not one transaction."""
         return run(self._calls.batch(calls, check_options(options)))
 
+    def fleet(
+        self,
+        call: ExecuteCall,
+        *,
+        instances: Optional[Sequence[str]] = None,
+        tags: Optional[Sequence[str]] = None,
+        concurrency: Optional[int] = None,
+        **options: Unpack[CallOptions],
+    ) -> Generator[Dict[str, Any], None, None]:
+        """Sends one call to many stored instances: by names, in which `*` stands for any text, or by tags. Gives
+        `{"instance", "result"}`, or `error` with an `ErpProxyError`, of each as it answers. Calls that write need a
+        policy that allows it."""
+        choice = {"instances": instances, "tags": tags, "concurrency": concurrency}
+        results = self._calls.fleet(call, choice, check_options(options))
+        yield from iterate(results)
+
     def close(self) -> None:
         """Closes the idle connections."""
         self._calls.settings.connections.close()

@@ -362,6 +362,7 @@ export async function createApp({
         instances: instanceList,
         changes,
         documents: { read: readDocument },
+        parallelCalls,
         secret: keys.deriveSecret('mcp confirmations'),
         relay: createRelay(replicas?.idempotency ?? store.idempotency),
         version,

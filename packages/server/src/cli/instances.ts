@@ -22,6 +22,7 @@ import {
   showMembers,
 } from './command.ts';
 import { explainProblem } from './explain-problem.ts';
+import { importCommand } from './import-instances.ts';
 import { listMemberOptions, readMembers } from './member-options.ts';
 import { type Column, printList } from './print-list.ts';
 import { ADMIN_OPTIONS, adminCommand, listAll, pickGiven, useAdmin } from './use-admin.ts';
@@ -91,6 +92,7 @@ export const instancesCommands: readonly Command[] = [
       );
     },
   },
+  importCommand,
   {
     name: 'instances list',
     summary: 'List the stored instances, without their keys.',

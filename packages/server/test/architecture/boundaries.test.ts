@@ -106,7 +106,7 @@ const BOUNDARIES: Record<string, string> = {
     .: gateway/call gateway/terms odoo policy node
     subscriptions: egress control/instances observe stores @erp-proxy/contract/admin zod node`,
   agents: `
-    .: gateway/terms gateway/thread traffic/idempotency control/instances tools gateway/naming odoo policy @modelcontextprotocol zod node
+    .: gateway/terms gateway/thread traffic control/instances tools gateway/naming odoo policy @modelcontextprotocol zod node
     tools: control/instances . documents odoo policy zod
     documents: fflate unpdf node`,
   admin: `
@@ -126,6 +126,7 @@ const BOUNDARIES: Record<string, string> = {
     .: cli config node
     cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
     cli/apply: config control/instances control/keys policy data/subscriptions @erp-proxy/contract/admin yaml node
+    cli/import: cli/apply @erp-proxy/contract/admin zod
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: agents @modelcontextprotocol node

@@ -24,10 +24,11 @@ test.each<[string, unknown, string | undefined, string]>([
   [
     'a call with a wrong member',
     { call: { ...COUNT, keywords: {} }, ...ALL },
-    'keywords',
+    'call.keywords',
     'Did you mean `keyword`?',
   ],
-  ['a call without a method', { call: { model_id: 'a' }, ...ALL }, 'action', '`action` is missing'],
+  ['a call without a method', { call: { model_id: 'a' }, ...ALL }, 'call.action', '`action` is missing'],
+  ['a call with a wrong id', { call: { ...COUNT, id: [1] }, ...ALL }, 'call.id', '`id` must be a string'],
   ['a wrong member', { call: COUNT, instance: ['*'] }, 'instance', 'Did you mean `instances`?'],
   ['no choice', { call: COUNT }, 'instances', 'Choose the instances'],
   ['two choices', { call: COUNT, ...ALL, tags: ['production'] }, 'tags', 'not both'],

@@ -133,3 +133,19 @@ test('a right that is withdrawn while a call waits is not used', async () => {
   expect(byName['client-b']?.error.data).toMatchObject({ type: 'policy_denied', rule: 'fleet' });
   expect(called).toEqual(['client-a']);
 });
+
+test('a write whose caller has left ends with the time limit of the request', async () => {
+  const { open, createKey, called, upstream } = await startFleetStage({
+    instances: { 'client-a': [] },
+    script: () => {},
+  });
+  const headers = {
+    'x-proxy-api': await createKey({ fleet: 'write' }),
+    'idempotency-key': 'once',
+    'x-request-timeout': '1',
+  };
+  const response = await open({ call: WRITE, instances: ['*'] }, headers);
+  await expect.poll(() => called).toEqual(['client-a']);
+  response.destroy();
+  await expect.poll(() => upstream.sockets.size).toBe(0);
+});
