@@ -125,8 +125,8 @@ const BOUNDARIES: Record<string, string> = {
   server: `
     .: cli config node
     cli: admin app control/audit cli/* config egress gateway/call control/instances control/key-rotation control/keys observe policy stores control/tokens @erp-proxy/contract/admin @erp-proxy/sandbox yaml zod node node:child_process node:cluster node:http node:net
-    cli/apply: config control/instances control/keys policy data/subscriptions @erp-proxy/contract/admin yaml node
     cli/import: cli/apply @erp-proxy/contract/admin zod
+    cli/apply: config control/instances control/keys policy data/subscriptions @erp-proxy/contract/admin yaml node
     cli/types: cli @erp-proxy/client
     cli/export:
     cli/mcp: agents @modelcontextprotocol node

@@ -1,4 +1,4 @@
-/** Reads CSV (RFC 4180) with its lines. The cells are separated by commas, or by semicolons as spreadsheets write them. */
+/** Reads CSV (RFC 4180) with its lines. Commas separate cells, or semicolons, as spreadsheets write them. */
 import type { LineError } from '../apply/document.ts';
 
 export interface CsvRow {
