@@ -11,7 +11,7 @@ import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
 import type { CallOptions, ClientOptions, Context, ExecuteCall, ValueForm } from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { explainForm, type SendSettings, type Sent, send } from './send.ts';
+import { explainForm, type SendSettings, type Sent, send, toRoute } from './send.ts';
 import { type ExportAsk, type OpenLines, sendExport } from './send-export.ts';
 
 export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
@@ -102,9 +102,8 @@ function openClient<Models, Form extends ValueForm>(
     erp_instance: instance,
   });
   const askChanges: AskChanges = async (call, options = {}) => {
-    const url = settings.url.replace(/execute$/, 'changes');
     const shown = [{ ...call, action: 'changes' }];
-    const sent = await send({ ...settings, url }, shown, place(call, options), options);
+    const sent = await send(toRoute(settings, 'changes'), shown, place(call, options), options);
     checkForm(sent);
     return (sent.answer as { result: ChangesPage<{ id: number }> }).result;
   };
@@ -153,9 +152,8 @@ function openClient<Models, Form extends ValueForm>(
     document: (call, options = {}) =>
       download(settings, { route: 'document', model: call.model_id, call: placeDocument(call) }, options),
     async upload(call, file, options = {}) {
-      const url = settings.url.replace(/execute$/, 'upload');
       const shown = [{ ...call, action: 'upload' }];
-      const { answer } = await send({ ...settings, url }, shown, place(call, options), options, file);
+      const { answer } = await send(toRoute(settings, 'upload'), shown, place(call, options), options, file);
       return (answer as { result: number }).result;
     },
   };
@@ -165,12 +163,10 @@ function openClient<Models, Form extends ValueForm>(
     shown: ExecuteCall,
     body: object,
     { callback, ...options }: JobOptions,
-    kind: ResultKind,
   ): Promise<Job<Result>> => {
-    const url = settings.url.replace(/execute$/, route);
-    const deferral = `respond-async${callback === undefined ? '' : `; callback="${callback}"`}`;
-    const { answer } = await send({ ...settings, url, deferral }, [shown], body, options);
-    return openJob(settings, (answer as JobStatus).id, kind);
+    const deferral = `respond-async${callback ? `; callback="${callback}"` : ''}`;
+    const { answer } = await send({ ...toRoute(settings, route), deferral }, [shown], body, options);
+    return openJob(settings, (answer as JobStatus).id, route === 'execute' ? 'result' : 'response');
   };
   const exports = { open, retries: settings.retries, budget: settings.budget };
   return {
@@ -182,22 +178,18 @@ function openClient<Models, Form extends ValueForm>(
       const completed = { ...complete(call, options.context), erp_instance: undefined };
       return callFleet(settings, completed, choice, options);
     },
-    startJob: (call, options = {}) =>
-      start('execute', call, complete(call, options.context), options, 'result'),
+    startJob: (call, options = {}) => start('execute', call, complete(call, options.context), options),
     startExport: (call, options = {}) =>
-      start('export', { ...call, action: 'export' }, place(call, options), options, 'response'),
+      start('export', { ...call, action: 'export' }, place(call, options), options),
     startDocument: (call, options = {}) =>
-      start('document', { ...call, action: 'read' }, placeDocument(call), options, 'response'),
+      start('document', { ...call, action: 'document' }, placeDocument(call), options),
     job: (id, kind = 'result') => openJob(settings, id, kind),
   };
 }
 
 function readAnswers(answer: unknown, count: number): BatchResult<never>[] {
   if (!Array.isArray(answer) || answer.length !== count) {
-    throw new ErpProxyError(
-      'invalid_answer',
-      'The answer has another number of results than the batch has calls.',
-    );
+    throw new ErpProxyError('invalid_answer', 'The batch got another number of results.');
   }
   return answer.map((one) =>
     one.error

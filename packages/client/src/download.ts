@@ -4,7 +4,7 @@ import { limitTime, readTimeout, TIME_OVER, wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
 import { chooseDelayMs } from './retry-budget.ts';
-import { addHeaders, type SendSettings, tell } from './send.ts';
+import { addHeaders, type SendSettings, tell, toRoute } from './send.ts';
 
 /** The route, and the body of the request. */
 interface FileRequest {
@@ -21,7 +21,7 @@ export async function download(
   const { hooks, budget, retries } = settings;
   const { signal } = options;
   const timeout = readTimeout(options, settings);
-  const url = settings.url.replace(/execute$/, route);
+  const { url } = toRoute(settings, route);
   const body = JSON.stringify(call);
   budget.countCall();
   for (let attempt = 1; ; attempt++) {

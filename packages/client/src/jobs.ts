@@ -3,7 +3,7 @@ import { ErpProxyError, readError } from './errors.ts';
 import { readTimeout, wait } from './limit-time.ts';
 import type { CallOptions } from './options.ts';
 import { readRefusal } from './post.ts';
-import { addHeaders, type SendSettings, send } from './send.ts';
+import { addHeaders, type SendSettings, send, toRoute } from './send.ts';
 
 /** What the proxy tells about a job. Times are ISO 8601. */
 export interface JobStatus {
@@ -44,7 +44,7 @@ const WAIT_MS_MAX = 10_000;
 const GROWTH = 1.5;
 
 export function openJob<Result>(settings: SendSettings, id: string, kind: ResultKind): Job<Result> {
-  const url = settings.url.replace(/execute$/, `jobs/${encodeURIComponent(id)}`);
+  const { url } = toRoute(settings, `jobs/${encodeURIComponent(id)}`);
   const shown = [{ model_id: '', action: 'job' }];
 
   async function ask(method: 'GET' | 'DELETE', options: CallOptions): Promise<JobStatus> {

@@ -3,7 +3,7 @@ import { ErpProxyError } from './errors.ts';
 import { readTimeout, TIME_OVER } from './limit-time.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
 import { explainFailure, readRefusal } from './post.ts';
-import { addHeaders, explainForm, type SendSettings, tell } from './send.ts';
+import { addHeaders, explainForm, type SendSettings, tell, toRoute } from './send.ts';
 
 export type OpenLines = (call: ExportAsk, options: CallOptions, attempt: number) => AsyncGenerator<string>;
 
@@ -34,7 +34,7 @@ export async function* sendExport(
   options: CallOptions,
   attempt: number,
 ): AsyncGenerator<string> {
-  const url = settings.url.replace(/execute$/, route);
+  const { url } = toRoute(settings, route);
   const { hooks } = settings;
   const { signal } = options;
   const timeout = readTimeout(options, settings);

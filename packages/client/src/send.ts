@@ -10,7 +10,6 @@ export interface SendSettings {
   /** Address of the execute route. */
   url: string;
   method?: PostRequest['method'];
-  /** True if the proxy shall answer with a job. */
   /** The preference by which a request becomes a job. */
   deferral?: string;
   key: string;
@@ -31,6 +30,11 @@ export interface Sent {
   limit: number | undefined;
   /** True if the proxy has normalized the values. */
   isNormalized: boolean;
+}
+
+/** The settings for another route than that of calls. */
+export function toRoute(settings: SendSettings, route: string): SendSettings {
+  return { ...settings, url: settings.url.replace(/execute$/, route) };
 }
 
 /** The proxy ends a call after five minutes at the latest. */

@@ -95,7 +95,7 @@ class Calls:
         answer = await send(self.settings, self._request("execute", shown, bodies, options), options)
         answers = cast("List[object]", answer.value)
         if not isinstance(answer.value, list) or len(answers) != len(calls):
-            message = "The answer has another number of results than the batch has calls."
+            message = "The batch got another number of results."
             raise ErpProxyError("invalid_answer", message)
         is_foreign = self.settings.is_normalized and not _has_form(answer)
         results: List[Any] = []
