@@ -391,7 +391,9 @@ describe('on a scripted upstream', () => {
     const answer = await request(client, 'GET', `${path}/result`);
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.json.error.data.type).toBe('policy_denied');
-    await proxy.app.keys.update(record.id, 2, { policy: { ...policy, origins: ['https://erp.example.com'] } });
+    await proxy.app.keys.update(record.id, 2, {
+      policy: { ...policy, origins: ['https://erp.example.com'] },
+    });
     expect((await request(client, 'GET', `${path}/result`)).json.error.data.rule).toBe('origins');
   });
 
