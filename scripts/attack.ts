@@ -1,14 +1,15 @@
 /**
  * Attacks the policies of keys on real Odoo servers, and prints what got through:
  *
- *     npm run attack -- --odoo servers.json [--tables FOLDER] [--only TEXT]
+ *     npm run attack -- --odoo servers.json [--tables FOLDER [--from MODEL]] [--only TEXT]
  *
  * `servers.json` is a list of objects as in `erp_instance`: `[{"url", "db", "user_id", "api_key"}]`. The user must
  * be an administrator. The attacks create and change records, so use databases with demo data that can be dropped.
  *
  * - scripts/attack/attacks.ts has calls that reached too much before, each with the policy that must stop them.
  * - With `--tables`, each public method of each installed model is called by a key that has `*` for this model alone.
- *   FOLDER has the output of scripts/odoo-tables/read_odoo.py as `<version>.json`.
+ *   FOLDER has the output of scripts/odoo-tables/read_odoo.py as `<version>.json`. `--from` continues a run that ended
+ *   at a model.
  *
  * Ends with 1 if an attack got through or could not be made, and with 2 if the options are wrong.
  */
@@ -19,7 +20,12 @@ import { callMethods } from './attack/call-methods.ts';
 import { type Instance, startTarget, type Target } from './attack/target.ts';
 
 const { values: options } = parseArgs({
-  options: { odoo: { type: 'string' }, tables: { type: 'string' }, only: { type: 'string', default: '' } },
+  options: {
+    odoo: { type: 'string' },
+    tables: { type: 'string' },
+    from: { type: 'string', default: '' },
+    only: { type: 'string', default: '' },
+  },
 });
 if (options.odoo === undefined) {
   console.error('Name the servers: npm run attack -- --odoo servers.json');
@@ -33,7 +39,7 @@ for (const instance of instances) {
   try {
     console.log(`\nOdoo ${target.version} at ${instance.url}`);
     failures += await runAttacks(target, options.only);
-    if (options.tables !== undefined) failures += await callMethods(target, options.tables);
+    if (options.tables !== undefined) failures += await callMethods(target, options.tables, options.from);
   } finally {
     await target.close();
   }

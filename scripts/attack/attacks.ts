@@ -1534,6 +1534,20 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'a form writes system parameters',
+    versions: [15, 19],
+    policy: { models: { 'crm.*': ['*'], 'publisher_warranty.contract': ['*'] } },
+    needs: 'crm.lead.pls.update',
+    allowed: [['search_read', 'crm.lead', [[], ['name']], { limit: 1 }]],
+    refused: async ({ odoo }) => {
+      const id = await odoo('crm.lead.pls.update', 'create', [{ pls_start_date: '2026-01-01' }]);
+      return [
+        ['action_update_crm_lead_probabilities', 'crm.lead.pls.update', [[id]]],
+        ['update_notification', 'publisher_warranty.contract', []],
+      ];
+    },
+  },
+  {
     name: 'an invoice removes the reconciliation of another one',
     policy: { models: { 'account.move': ['*'] } },
     needs: 'account.move',

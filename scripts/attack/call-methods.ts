@@ -56,10 +56,12 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
 const NAME = 'attack-by-name';
 const PROGRESS_EVERY = 50;
 
-export async function callMethods(target: Target, folder: string): Promise<number> {
+/** `from`: the models before this one are left out; empty: none is. */
+export async function callMethods(target: Target, folder: string, from: string): Promise<number> {
   const { models }: Table = JSON.parse(readFileSync(join(folder, `${target.version}.json`), 'utf8'));
   const installed: { model: string }[] = await target.odoo('ir.model', 'search_read', [[], ['model']]);
-  const names = installed.map(({ model }) => model).filter((model) => !GUARDED.includes(model));
+  const sorted = installed.map(({ model }) => model).sort();
+  const names = sorted.filter((model) => model >= from && !GUARDED.includes(model));
   const guarded = GUARDED.filter((model) => installed.some((each) => each.model === model));
   let [failures, sent, denied] = [0, 0, 0];
   let before = await describeGuarded(target, guarded);
@@ -82,7 +84,7 @@ export async function callMethods(target: Target, folder: string): Promise<numbe
       console.log(`  FAILED methods of ${model} changed ${changes.join(', ')}`);
     }
     before = after;
-    if (index % PROGRESS_EVERY === 0) console.log(`         ${index} of ${names.length} models`);
+    if (index % PROGRESS_EVERY === 0) console.log(`         ${index} of ${names.length} models: ${model}`);
   }
   console.log(
     `  ${failures === 0 ? 'ok    ' : 'FAILED'} all public methods by *: ${denied} denied, ${sent} sent`,

@@ -224,7 +224,7 @@ crm.lead action_assign_partner action_generate_leads action_new_quotation action
 crm.lead.assignation get_access_action get_empty_list_help
 crm.lead.forward.to.partner get_access_action get_empty_list_help get_portal_url -passed_on action_forward -review get_lead_portal_url
 crm.lead.lost action_lost_reason_apply get_access_action get_empty_list_help
-crm.lead.pls.update action_update_crm_lead_probabilities get_access_action get_empty_list_help
+crm.lead.pls.update get_access_action get_empty_list_help -review action_update_crm_lead_probabilities
 crm.lead.scoring.frequency get_access_action get_empty_list_help
 crm.lead.scoring.frequency.field get_access_action get_empty_list_help
 crm.lead2opportunity.partner action_apply get_access_action get_empty_list_help
@@ -856,7 +856,7 @@ project.template.role.to.users.map get_empty_list_help
 project.update get_access_action
 properties.base.definition get_empty_list_help -model get_properties_base_definition -passed_on get_model_definitions
 properties.base.definition.mixin get_empty_list_help
-publisher_warranty.contract get_access_action get_empty_list_help update_notification
+publisher_warranty.contract get_access_action get_empty_list_help -review update_notification
 purchase.bill.line.match action_add_to_po action_match_lines action_open_line get_empty_list_help
 purchase.bill.union get_access_action get_empty_list_help
 purchase.edi.xml.ubl_bis3 get_empty_list_help

@@ -67,6 +67,8 @@ const REACHING: readonly (readonly [model: string, method: string])[] = [
   ['hr.attendance', 'action_try_kiosk'],
   ['account.move', 'action_activate_currency'],
   ['account.move', 'button_hash'],
+  ['crm.lead.pls.update', 'action_update_crm_lead_probabilities'],
+  ['publisher_warranty.contract', 'update_notification'],
   ['hr.leave.report.calendar', 'action_approve'],
   ['hr.leave.report.calendar', 'action_validate'],
   ['res.company', 'action_open_website_sale_onboarding_payment_provider'],

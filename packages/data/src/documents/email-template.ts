@@ -137,7 +137,7 @@ async function printByComposer(
   const read = await readAttachment(attachment, server);
   if ('failed' in read) return read.failed;
   // Other attachments are files of the template. Odoo itself removes a file that stays, after a day.
-  if (read.owner === COMPOSER)
+  if (read.owner.startsWith(`${COMPOSER},`))
     await server.ask({
       model: 'ir.attachment',
       method: 'unlink',

@@ -115,10 +115,12 @@ class DocumentFinder {
     return fields === null ? null : await this.#readKept(await this.#findNamed(report.keptAs!, fields));
   }
 
+  /** Null for a file of another record: a caller can write the link to it (docs/odoo-facts.md#main-attachment). */
   async #readKept(attachment: number | null): Promise<Reply | null> {
     if (attachment === null) return null;
+    const { model, record } = this.#asked;
     const read = await readAttachment(attachment, this.#server);
-    return 'failed' in read ? null : read.reply;
+    return 'failed' in read || read.owner !== `${model},${record}` ? null : read.reply;
   }
 
   async #readMainAttachment(): Promise<number | null> {

@@ -10,7 +10,7 @@ const CONTENT = { bin_size: false, include_binary_content: true };
 /** More fields than are asked for. */
 const MEMBERS_MAX = 10;
 
-/** `reply`: null if the attachment is no PDF. `owner`: the model that it belongs to. */
+/** `reply`: null if the attachment is no PDF. `owner`: the record that it belongs to, as `model,id`. */
 export async function readAttachment(
   id: number,
   server: ServerAccess,
@@ -19,7 +19,7 @@ export async function readAttachment(
     server.ask({
       model: 'ir.attachment',
       method: 'read',
-      params: [[id], ['name', 'res_model', field]],
+      params: [[id], ['name', 'res_model', 'res_id', field]],
       keyword: { context: CONTENT },
       bytesMax: PDF_ANSWER_BYTES_MAX,
     });
@@ -35,13 +35,13 @@ export async function readAttachment(
   const members = readMembers(result, readFirst(result), MEMBERS_MAX);
   const text = (name: string) => {
     const value = findValue(members, name);
-    return value?.kind === 'string'
+    return value?.kind === 'string' || value?.kind === 'number'
       ? String(JSON.parse(result.toString('utf8', value.start, value.end)))
       : '';
   };
   const content = findValue(members, field);
   const reply = content === undefined ? null : await replyPdf(result, content, text('name'));
-  return { reply, owner: text('res_model') };
+  return { reply, owner: `${text('res_model')},${text('res_id')}` };
 }
 
 function readFirst(bytes: Uint8Array): JsonSpan {

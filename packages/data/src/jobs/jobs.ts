@@ -7,11 +7,13 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
 import { type ErrorBody, JOBS_PATH, type Job } from '@erp-proxy/contract';
 import type { Vault } from '@erp-proxy/control/instances';
+import { createRecordCheck } from '@erp-proxy/gateway/call';
 import { ReadingPace } from '@erp-proxy/gateway/request';
 import {
   type CallRunner,
   type Deferrals,
   type DeferredCall,
+  type DeferredFacts,
   type DeferredReply,
   Denial,
 } from '@erp-proxy/gateway/terms';
@@ -224,10 +226,22 @@ export function createJobs(options: JobsOptions): Jobs {
       if (row instanceof Denial) return row;
       if (row.endedAt === null) return NOT_ENDED;
       if (row.status === null) return NO_RESULT;
+      const denied = checkResult(runner, row);
+      if (denied !== null) return denied;
       await new ResultSending(runner, row, options).run();
       return null;
     },
   };
+}
+
+/** Whether the policy still allows the call, whose values are not kept. Null: it does. */
+function checkResult({ client }: CallRunner, { route, facts }: JobRow): Denial | null {
+  const { denied } = createRecordCheck(client.policy?.policy ?? null)({
+    ...(JSON.parse(facts) as DeferredFacts),
+    address: null,
+    via: route === 'export' ? route : null,
+  });
+  return denied === null ? null : new Denial('policy_denied', denied.message, { rule: denied.rule });
 }
 
 /** Sends the stored answer of a job as it is read from the store. */

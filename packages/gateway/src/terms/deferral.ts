@@ -22,8 +22,18 @@ export interface DeferredCall extends Deferral {
   readonly token: string | null;
   readonly exchange: Pick<Exchange, 'requestId' | 'address' | 'header'>;
   readonly idempotencyKey: string | null;
-  /** What operators may see of it. */
-  readonly facts: { readonly instance: string | null; readonly model: string; readonly action: string };
+  readonly facts: DeferredFacts;
+}
+
+/** What operators may see of a call, and what tells later whether a policy allows it: the server, model and method. */
+export interface DeferredFacts {
+  /** Null: the call has brought its credentials. */
+  readonly instance: string | null;
+  /** The base address of the server. */
+  readonly upstream: string;
+  readonly db: string;
+  readonly model: string;
+  readonly action: string;
 }
 
 export interface Deferrals {

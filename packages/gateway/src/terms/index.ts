@@ -2,7 +2,7 @@
 export type { NeededConfirmation } from './call-context.ts';
 export type { AnswerFacts, CallRunner, RunOptions } from './call-runner.ts';
 export { denyClient } from './caller-denials.ts';
-export type { Deferrals, DeferredCall, WriteMark } from './deferral.ts';
+export type { Deferrals, DeferredCall, DeferredFacts, WriteMark } from './deferral.ts';
 export { Denial, INTERNAL } from './denial.ts';
 export { type Dialect, OWN_DIALECT } from './dialect.ts';
 export { BackgroundExchange, type Exchange } from './exchange.ts';

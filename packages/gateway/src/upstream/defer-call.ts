@@ -32,7 +32,13 @@ export function deferCall({ deferrals }: DeferCallDeps): Step<TargetedCall> {
       token: readToken(request.exchange, request.dialect),
       exchange: request.exchange,
       idempotencyKey: request.idempotencyKey,
-      facts: { instance: target.instance?.name ?? null, model, action: method },
+      facts: {
+        instance: target.instance?.name ?? null,
+        upstream: target.origin + target.pathPrefix,
+        db: target.db,
+        model,
+        action: method,
+      },
     });
   };
 }

@@ -31,10 +31,12 @@ export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map(
 ]);
 
 /**
- * Rows as in computed-fields-table.ts, which add to them: the value of a stock, which Odoo sums by a query over what
- * was valued at the cost of the product (14 to 18).
+ * Rows as in computed-fields-table.ts, which add to them: fields that a user may change, and that repeat another field,
+ * and the value of a stock, which Odoo sums by a query over what was valued at the cost of the product (14 to 18).
  */
 export const FURTHER_FIELDS = `
+account.move date=invoice_date
+sale.order prepayment_percent=res.company:prepayment_percent
 product.product avg_cost=standard_price total_value=standard_price value_svl=standard_price
 stock.lot avg_cost=standard_price,product.product:standard_price value_svl=standard_price,product.product:standard_price
 `;

@@ -325,6 +325,8 @@ test('further fields add to what a computed field shows', () => {
   const list = (model: string, field: string) =>
     findComputedField(model, field)?.sources.map((source) => `${source.model} ${source.field}`);
   expect(list('product.product', 'value_svl')).toEqual(['product.product standard_price']);
+  expect(list('account.move', 'date')).toEqual(['account.move invoice_date']);
+  expect(list('sale.order', 'prepayment_percent')).toEqual(['res.company prepayment_percent']);
   expect(list('product.product', 'avg_cost')).toEqual(
     expect.arrayContaining(['product.product total_value', 'product.product standard_price']),
   );

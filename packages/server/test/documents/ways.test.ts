@@ -150,7 +150,7 @@ test('the PDF that Odoo keeps of an invoice comes first', async () => {
   odoo.calls['ir.actions.report.search_read'] = [describeReport(1, INVOICES)];
   odoo.calls['account.move.read'] = [{ id: 7, invoice_pdf_report_id: [31, 'INV_7.pdf'] }];
   odoo.calls['ir.attachment.read'] = [
-    { id: 31, name: 'INV_7.pdf', res_model: 'account.move', datas: PDF.toString('base64') },
+    { id: 31, name: 'INV_7.pdf', res_model: 'account.move', res_id: 7, datas: PDF.toString('base64') },
   ];
   const got = await ask({ model_id: 'account.move' });
   expect(got.body).toEqual(PDF);
@@ -170,7 +170,13 @@ test('an invoice of a version without such a PDF comes from its page', async () 
   expect(odoo.pages[0]!.path).toMatch(/^\/my\/invoices\/7\?/);
 });
 
-test('the scan of a bill is its main attachment', async () => {
+test.each([
+  ['account.move', 7, true],
+  ['account.move', 8, false],
+  ['hr.employee', 7, false],
+  [false, 0, false],
+])('the scan of a bill is its main attachment, if that is a file of the bill: %s %s', async (...row) => {
+  const [res_model, res_id, isGiven] = row;
   const report = 'account.action_account_original_vendor_bill';
   const kept = { attachment: "'original_vendor_bill.pdf'", attachment_use: true };
   odoo.calls['ir.actions.report.search_read'] = [
@@ -181,9 +187,10 @@ test('the scan of a bill is its main attachment', async () => {
     args.length > 1
       ? [{ id: 7, message_main_attachment_id: [44, 'scan.pdf'] }]
       : [{ id: 7, invoice_pdf_report_id: false }];
-  odoo.calls['ir.attachment.read'] = [{ id: 44, name: 'scan.pdf', datas: PDF.toString('base64') }];
+  const file = { name: 'scan.pdf', res_model, res_id, datas: PDF.toString('base64') };
+  odoo.calls['ir.attachment.read'] = [{ id: 44, ...file }];
   const got = await ask({ model_id: 'account.move', report });
-  expect(got.headers['content-disposition']).toBe('attachment; filename="scan.pdf"');
+  expect(got.headers['content-disposition']).toBe(isGiven ? 'attachment; filename="scan.pdf"' : undefined);
 });
 
 test('a PDF that a report keeps is found by the name that the report gives it', async () => {
@@ -193,7 +200,8 @@ test('a PDF that a report keeps is found by the name that the report gives it', 
     { id: 7, display_name: 'Azure', ...(args.length > 1 ? { ref: 'A-7' } : {}) },
   ];
   odoo.calls['ir.attachment.search_read'] = [{ id: 5 }];
-  odoo.calls['ir.attachment.read'] = [{ id: 5, name: 'Label-A-7.pdf', datas: PDF.toString('base64') }];
+  const file = { name: 'Label-A-7.pdf', res_model: 'res.partner', res_id: 7 };
+  odoo.calls['ir.attachment.read'] = [{ id: 5, ...file, datas: PDF.toString('base64') }];
   expect((await ask({ model_id: 'res.partner' })).body).toEqual(PDF);
   expect(odoo.asked.find(({ name }) => name === 'ir.attachment.search_read')!.keyword.domain).toEqual([
     ['name', '=', 'Label-A-7.pdf'],
@@ -208,7 +216,7 @@ test('from 19.3 on, the content of an attachment is in another field', async () 
   odoo.calls['ir.attachment.read'] = ({ args }: { args: readonly [unknown, readonly string[]] }) =>
     args[1].includes('datas')
       ? new Fault('builtins.ValueError', "Invalid field 'datas' on model 'ir.attachment'")
-      : [{ id: 31, name: 'INV_7.pdf', raw: PDF.toString('base64') }];
+      : [{ id: 31, name: 'INV_7.pdf', res_model: 'account.move', res_id: 7, raw: PDF.toString('base64') }];
   expect((await ask({ model_id: 'account.move' })).body).toEqual(PDF);
 });
 
@@ -244,7 +252,7 @@ test.each([
     addTemplate(true);
     odoo.calls['mail.compose.message.onchange'] = { value: { attachment_ids: commands } };
     odoo.calls['ir.attachment.read'] = [
-      { id: 31, name: 'Label', res_model: 'mail.compose.message', datas: PDF.toString('base64') },
+      { id: 31, name: 'Label', res_model: 'mail.compose.message', res_id: 0, datas: PDF.toString('base64') },
     ];
     odoo.calls['ir.attachment.unlink'] = true;
     const got = await ask({ model_id: 'res.partner' });
@@ -259,7 +267,7 @@ test('the file is removed again if it is no PDF, as after a wkhtmltopdf that fai
   addTemplate(true);
   odoo.calls['mail.compose.message.onchange'] = { value: { attachment_ids: [[4, 31]] } };
   odoo.calls['ir.attachment.read'] = [
-    { id: 31, name: 'Label.pdf', res_model: 'mail.compose.message', datas: '' },
+    { id: 31, name: 'Label.pdf', res_model: 'mail.compose.message', res_id: 0, datas: '' },
   ];
   odoo.calls['ir.attachment.unlink'] = true;
   const got = await ask({ model_id: 'res.partner' });
@@ -272,7 +280,7 @@ test('a file of the template itself is not removed', async () => {
   addTemplate(true);
   odoo.calls['mail.compose.message.onchange'] = { value: { attachment_ids: [[4, 31]] } };
   odoo.calls['ir.attachment.read'] = [
-    { id: 31, name: 'Terms.pdf', res_model: 'mail.template', datas: PDF.toString('base64') },
+    { id: 31, name: 'Terms.pdf', res_model: 'mail.template', res_id: 9, datas: PDF.toString('base64') },
   ];
   await ask({ model_id: 'res.partner' });
   expect(listAsked()).not.toContain('ir.attachment.unlink');

@@ -376,6 +376,27 @@ describe('on a scripted upstream', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
+  test.each([
+    [{ 'res.partner': ['write', 'read'] }, 200],
+    [{ 'res.partner': ['read'] }, 403],
+    [{ 'sale.order': ['write'] }, 403],
+  ])('the result of a job is given only if the policy still allows its call: %j', async (models, status) => {
+    const { upstream, proxy } = await startStage((socket) => answerLikeOdoo(socket, printResult('true')));
+    const policy = { origins: [upstream.url], models: { 'res.partner': ['write'] } };
+    const { key, record } = await proxy.app.keys.create({ name: 'app', policy });
+    const client = { url: proxy.url, key };
+    const path = await startJob(client, write(upstream.url));
+    await waitForEnd(client, path);
+    await proxy.app.keys.update(record.id, 1, { policy: { ...policy, models } });
+    const answer = await request(client, 'GET', `${path}/result`);
+    expect(answer.status).toBe(status);
+    if (status === 403) expect(answer.json.error.data.type).toBe('policy_denied');
+    await proxy.app.keys.update(record.id, 2, {
+      policy: { ...policy, origins: ['https://erp.example.com'] },
+    });
+    expect((await request(client, 'GET', `${path}/result`)).json.error.data.rule).toBe('origins');
+  });
+
   test('one client cannot keep the jobs of another one waiting', async () => {
     const gate = createGate();
     const { upstream, proxy } = await startStage(gate.script, {
