@@ -160,12 +160,13 @@ function openClient<Models, Form extends ValueForm>(
   /** Sends a request that becomes a job. */
   const start = async <Result>(
     route: string,
-    shown: ExecuteCall,
+    call: Omit<ExecuteCall, 'action'>,
     body: object,
     { callback, ...options }: JobOptions,
   ): Promise<Job<Result>> => {
-    const deferral = `respond-async${callback ? `; callback="${callback}"` : ''}`;
-    const { answer } = await send({ ...toRoute(settings, route), deferral }, [shown], body, options);
+    const prefer = `respond-async${callback ? `; callback="${callback}"` : ''}`;
+    const shown = [{ action: route, ...call }];
+    const { answer } = await send({ ...toRoute(settings, route), prefer }, shown, body, options);
     return openJob(settings, (answer as JobStatus).id, route === 'execute' ? 'result' : 'response');
   };
   const exports = { open, retries: settings.retries, budget: settings.budget };
@@ -179,10 +180,8 @@ function openClient<Models, Form extends ValueForm>(
       return callFleet(settings, completed, choice, options);
     },
     startJob: (call, options = {}) => start('execute', call, complete(call, options.context), options),
-    startExport: (call, options = {}) =>
-      start('export', { ...call, action: 'export' }, place(call, options), options),
-    startDocument: (call, options = {}) =>
-      start('document', { ...call, action: 'document' }, placeDocument(call), options),
+    startExport: (call, options = {}) => start('export', call, place(call, options), options),
+    startDocument: (call, options = {}) => start('document', call, placeDocument(call), options),
     job: (id, kind = 'result') => openJob(settings, id, kind),
   };
 }

@@ -24,5 +24,5 @@ export async function* callFleet<Result>(
     if (instance === undefined) return;
     yield error ? { instance, error: readError(error, { status: 200 }) } : { instance, result };
   }
-  throw new ErpProxyError('invalid_answer', 'The answer is not whole.');
+  throw new ErpProxyError('invalid_answer', 'The answer broke off.');
 }

@@ -60,8 +60,11 @@ export function openJob<Result>(settings: SendSettings, id: string, kind: Result
     const headers: Record<string, string> = {};
     const requestId = crypto.randomUUID();
     addHeaders(headers, settings, requestId, undefined);
-    const { signal = null } = options;
-    const response = await settings.fetch(place, { headers, redirect: 'manual', signal });
+    const response = await settings.fetch(place, {
+      headers,
+      redirect: 'manual',
+      signal: options.signal ?? null,
+    });
     if (response.ok) return response as Result;
     const sent = { url: place, requestId, isReadOnly: true, idempotencyKey: undefined };
     throw readRefusal(response, await response.text(), sent);
@@ -78,7 +81,7 @@ export function openJob<Result>(settings: SendSettings, id: string, kind: Result
         if (error) throw readError(error, { status: 200 });
         if (ended_at !== null) throw new ErpProxyError('job_cancelled', 'The job was cancelled.');
         if (performance.now() + waitMs >= endsMs)
-          throw new ErpProxyError('client_timeout', 'The job has not ended within the time limit.');
+          throw new ErpProxyError('client_timeout', 'The job took longer than its time limit.');
         await wait(waitMs, options.signal);
       }
     },

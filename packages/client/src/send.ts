@@ -11,7 +11,7 @@ export interface SendSettings {
   url: string;
   method?: PostRequest['method'];
   /** The preference by which a request becomes a job. */
-  deferral?: string;
+  prefer?: string;
   key: string;
   timeout: number | undefined;
   /** True if values are exchanged in normalized form. */
@@ -153,15 +153,15 @@ function findError(
 /** Adds the headers that every request has. `timeout`: milliseconds that are left for the proxy and this side. */
 export function addHeaders(
   headers: Record<string, string>,
-  { key, isNormalized, deferral }: Pick<SendSettings, 'key' | 'isNormalized' | 'deferral'>,
+  { key, isNormalized, prefer }: Pick<SendSettings, 'key' | 'isNormalized' | 'prefer'>,
   requestId: string,
   timeout: number | undefined,
 ): void {
   headers['content-type'] = 'application/json';
   headers['x-proxy-api'] = key;
   headers['x-request-id'] = requestId;
-  const prefer = [isNormalized && 'values=normalized', deferral].filter(Boolean);
-  if (prefer.length > 0) headers['prefer'] = prefer.join(', ');
+  const preferences = [isNormalized && 'values=normalized', prefer].filter(Boolean);
+  if (preferences[0]) headers['prefer'] = preferences.join(', ');
   if (timeout !== undefined)
     headers['x-request-timeout'] = `${Math.max(1, Math.floor((timeout - RETURN_MS) / 1000))}`;
 }

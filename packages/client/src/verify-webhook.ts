@@ -83,7 +83,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
   const time = read('webhook-timestamp');
   const signatures = read('webhook-signature').split(' ');
   if (!/^\d+$/.test(time) || Math.abs(Date.now() / 1000 - Number(time)) > toleranceSeconds)
-    throw new Error('The webhook-timestamp is too far from the present time.');
+    throw new Error('The webhook-timestamp is too far from now.');
   const text = new TextEncoder();
   const body = typeof request.body === 'string' ? text.encode(request.body) : request.body;
   const head = text.encode(`${id}.${time}.`);

@@ -169,7 +169,7 @@ class Calls:
                     yield line
         finally:
             await opened.aclose()
-        raise ErpProxyError("invalid_answer", "The answer is not whole.")
+        raise ErpProxyError("invalid_answer", "The answer broke off.")
 
     def open_lines(
         self, call: Dict[str, Any], options: CallOptions, attempt: int

@@ -37,7 +37,7 @@ def verify_webhook(
         _read(given, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
     )
     if not re.fullmatch("[0-9]{1,15}", sent_at) or abs(time.time() - int(sent_at)) > tolerance:
-        raise WebhookError("The webhook-timestamp is too far from the present time.")
+        raise WebhookError("The webhook-timestamp is too far from now.")
     content = body.encode() if isinstance(body, str) else bytes(body)
     signed = f"{delivery}.{sent_at}.".encode() + content
     valid = [_sign(each, signed) for each in ([secret] if isinstance(secret, str) else secret)]
