@@ -5,7 +5,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { ByteStreamError } from '@erp-proxy/async/streams';
-import { type ErrorBody, JOBS_PATH, type Job } from '@erp-proxy/contract';
+import { CALL_SOURCES, type ErrorBody, JOBS_PATH, type Job } from '@erp-proxy/contract';
 import type { Vault } from '@erp-proxy/control/instances';
 import { createRecordCheck } from '@erp-proxy/gateway/call';
 import { ReadingPace } from '@erp-proxy/gateway/request';
@@ -239,7 +239,7 @@ function checkResult({ client }: CallRunner, { route, facts }: JobRow): Denial |
   const { denied } = createRecordCheck(client.policy?.policy ?? null)({
     ...(JSON.parse(facts) as DeferredFacts),
     address: null,
-    via: route === 'export' ? route : null,
+    via: CALL_SOURCES.find((source) => source === route) ?? null,
   });
   return denied === null ? null : new Denial('policy_denied', denied.message, { rule: denied.rule });
 }

@@ -1,4 +1,5 @@
 /** `prefer: respond-async` on `POST /api/erp/document`: the document is the result of the job. */
+import type { Policy } from '@erp-proxy/contract';
 import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { startSandboxStage } from '../export/export-stage.ts';
@@ -50,6 +51,23 @@ test('a key whose policy does not allow documents gets no job', async () => {
   });
   expect([answer.status, answer.json.error.data.type]).toEqual([403, 'policy_denied']);
   expect(await proxy.app.store.jobs.list({ after: null, limit: 1 })).toEqual([]);
+});
+
+test.each([
+  ['has no documents any more', {}],
+  ['has rules for fields', { data: ['documents'], fields: { 'res.partner': { deny: ['vat'] } } }],
+])('the document of a key whose policy %s meanwhile is not given', async (_, change) => {
+  const { proxy } = await startSandboxStage({ jobTimes: QUICK_TIMES });
+  const policy: Policy = { instances: ['prod'], models: { 'sale.order': ['read'] } };
+  const { keys } = proxy.app;
+  const made = await keys.create({ name: 'reader', policy: { ...policy, data: ['documents'] } });
+  const client = { url: proxy.url, key: made.key };
+  const path = await startJob(client, { ...ORDER, record: 1 }, DOCUMENT);
+  expect((await waitForEnd(client, path)).state).toBe('done');
+  expect((await readResult(client, path)).status).toBe(200);
+  await keys.update(made.record.id, 1, { policy: { ...policy, ...(change as Policy) } });
+  const refused = await readResult(client, path);
+  expect([refused.status, refused.json.error.data.type]).toEqual([403, 'policy_denied']);
 });
 
 test('a record that does not exist is the error of its job', async () => {
