@@ -443,6 +443,7 @@ class AsyncTest(Base):
 
         self.assertEqual(describe(erp_proxy.Model), describe(erp_proxy.AsyncModel))
         self.assertEqual(describe(erp_proxy.Client), describe(erp_proxy.AsyncClient))
+        self.assertEqual(describe(erp_proxy.Job), describe(erp_proxy.AsyncJob))
 
     def test_calls_of_tasks_run_beside_each_other(self):
         gate = threading.Barrier(20)
