@@ -161,7 +161,7 @@ function findJob(client: ReturnType<typeof createClient>, [id, kind]: NonNullabl
 
 async function collect(result: unknown): Promise<unknown> {
   if (result instanceof Response) {
-    const [, name = ''] =
+    const [, name = 'file'] =
       /filename\*=UTF-8''([^;]+)/.exec(result.headers.get('content-disposition') ?? '') ?? [];
     return {
       name: decodeURIComponent(name),
