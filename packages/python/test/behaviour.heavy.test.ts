@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, isErpProxyError } from '../../client/src/index.ts';
+import { createClient, isErpProxyError, type Job } from '../../client/src/index.ts';
 import { hasCommand, type Shop, startShop } from '../../server/test/examples/shop.ts';
 import { startPair } from '../../server/test/pair.ts';
 import {
@@ -142,8 +142,8 @@ async function runTypescript(options: Client, steps: readonly Step[]): Promise<u
   const client = createClient(options);
   for (const step of steps) {
     try {
-      const { model, do: method, args = [], query, options = {} } = insertResults(step, outcomes);
-      const target = model === undefined ? client : client.model(model);
+      const { model, job, do: method, args = [], query, options = {} } = insertResults(step, outcomes);
+      const target = job ? findJob(client, job) : model === undefined ? client : client.model(model);
       const call = (target as unknown as Record<string, (...args: unknown[]) => unknown>)[method]!;
       const given = method === 'upload' ? [args[0], new Blob([String(args[1])])] : args;
       outcomes.push({ result: await collect(await call(...given, ...(query ? [query] : []), options)) });
@@ -155,9 +155,13 @@ async function runTypescript(options: Client, steps: readonly Step[]): Promise<u
   return JSON.parse(JSON.stringify(outcomes));
 }
 
+function findJob(client: ReturnType<typeof createClient>, [id, kind]: NonNullable<Step['job']>) {
+  return client.job(id, kind && 'response');
+}
+
 async function collect(result: unknown): Promise<unknown> {
   if (result instanceof Response) {
-    const [, name = ''] =
+    const [, name = 'file'] =
       /filename\*=UTF-8''([^;]+)/.exec(result.headers.get('content-disposition') ?? '') ?? [];
     return {
       name: decodeURIComponent(name),
@@ -165,6 +169,7 @@ async function collect(result: unknown): Promise<unknown> {
       content: Buffer.from(await result.arrayBuffer()).toString('base64'),
     };
   }
+  if (isJob(result)) return result.id;
   const isIterator = typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
   const value = isIterator ? await Array.fromAsync(result as AsyncIterable<unknown>) : result;
   if (!Array.isArray(value)) return value;
@@ -175,6 +180,10 @@ async function collect(result: unknown): Promise<unknown> {
     if (one?.status === 'rejected') return { error: describeError(one.reason) };
     return isErpProxyError(one?.error) ? { ...one, error: describeError(one.error) } : one;
   });
+}
+
+function isJob(result: unknown): result is Job<unknown> {
+  return typeof result === 'object' && result !== null && 'done' in result;
 }
 
 function describeError(error: unknown) {

@@ -7,6 +7,8 @@ export type Client = Omit<ClientOptions<ValueForm>, 'fetch' | 'hooks'>;
 export interface Step {
   /** Without a model, the method is one of the client. */
   model?: string;
+  /** For a method of a job: its id, and the kind of its result if that is a file. */
+  job?: readonly [id: string, kind?: 'file'];
   /** The method in the spelling of TypeScript. */
   do: string;
   /** Positional arguments. `$0` stands for the result of the first step. */
@@ -174,6 +176,37 @@ export const SANDBOX_CASES: readonly SandboxCase[] = [
         0: { result: [{ instance: 'prod' }] },
         1: { result: [{ instance: 'prod', error: { type: 'model_not_found' } }] },
         2: { error: { type: 'invalid_request' } },
+      },
+    },
+  },
+  {
+    name: 'jobs',
+    client: { values: 'normalized' },
+    steps: [
+      { do: 'startJob', args: [{ action: 'read', model_id: model, params: [[9], ['name', 'parent_id']] }] },
+      { job: ['$0'], do: 'done', options: { timeout: LIMIT_MS } },
+      { job: ['$0'], do: 'status' },
+      { job: ['$0'], do: 'cancel' },
+      { do: 'startExport', args: [{ model_id: model, fields: ['name'], limit: 2 }] },
+      { job: ['$4', 'file'], do: 'done' },
+      { do: 'startJob', args: [{ action: 'read', model_id: model, params: [[9], ['nope']] }] },
+      { job: ['$6'], do: 'done' },
+      { do: 'startJob', args: [{ action: '_private', model_id: model }] },
+      { do: 'startJob', args: [write], options: { callback: 'nobody' } },
+      { job: ['../execute'], do: 'status' },
+      { job: ['$0'], do: 'done', options: { timeout: NO_TIME_MS } },
+    ],
+    expect: {
+      outcomes: {
+        1: { result: [{ id: 9, parent_id: null }] },
+        2: { result: { state: 'done' } },
+        3: { result: { state: 'done' } },
+        5: { result: { type: 'application/x-ndjson' } },
+        7: { error: { type: 'query_invalid' } },
+        8: { error: { type: 'action_invalid' } },
+        9: { error: { status: 400 } },
+        10: { error: { type: 'route_not_found' } },
+        11: { error: { type: 'usage' } },
       },
     },
   },

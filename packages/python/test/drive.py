@@ -44,6 +44,8 @@ async def run_async(case):
 def prepare(client, step, outcomes):
     """A function that makes the call of a step."""
     target = client.model(step["model"]) if "model" in step else client
+    if "job" in step:
+        target = client.job(*insert_results(step["job"], outcomes))
     method = getattr(target, to_snake(step["do"]))
     args = [insert_results(each, outcomes) for each in step.get("args", [])]
     named = insert_results({**step.get("query", {}), **step.get("options", {})}, outcomes)
@@ -98,6 +100,8 @@ def describe_file(file, content):
 
 def normalize(value):
     """The form of a result in which clients are compared."""
+    if isinstance(value, (erp_proxy.Job, erp_proxy.AsyncJob)):
+        return value.id
     if isinstance(value, erp_proxy.UpsertResult):
         return {"id": value.id, "isCreated": value.is_created}
     if isinstance(value, erp_proxy.ChangesPage):

@@ -278,6 +278,22 @@ class ClientTest(Base):
         upload = client.model("ir.attachment").upload
         self.fail_with("client_timeout", lambda: upload("datas", bytes(30_000_000), id=1))
 
+    def test_the_wait_for_a_job_ends_with_its_time_limit_or_its_cancellation(self):
+        states = [b'{"id":"a","state":"running","ended_at":null}'] * 2
+        states.append(b'{"id":"a","state":"cancelled","ended_at":"2026-12-01T09:30:00.000Z"}')
+        server = self.serve(lambda connection, _: connection.sendall(answer(states.pop(0))))
+        job = self.connect(server).job("a")
+        self.fail_with("client_timeout", lambda: job.done(timeout=0.4))
+        self.fail_with("job_cancelled", job.done)
+        self.assertEqual([head.split(b" ")[:2] for head, _ in server.requests], [[b"GET", b"/api/erp/jobs/a"]] * 3)
+
+    def test_a_callback_cannot_forge_a_header(self):
+        client = self.connect(self.serve(answer(COUNT)))
+        call = {"action": "search_count", "model_id": "res.partner"}
+        self.fail_with("usage", lambda: client.start_job(call, callback="a\r\nx-forged: 1"))
+        self.fail_with("invalid_answer", lambda: client.start_job(call))
+        self.fail_with("usage", lambda: client.job("a", "response"))
+
     def test_times_and_unknown_options_are_refused(self):
         partners = self.connect(self.serve(answer(COUNT))).model("res.partner")
         for timeout in (0, -1, float("nan"), "5", True):
@@ -443,6 +459,7 @@ class AsyncTest(Base):
 
         self.assertEqual(describe(erp_proxy.Model), describe(erp_proxy.AsyncModel))
         self.assertEqual(describe(erp_proxy.Client), describe(erp_proxy.AsyncClient))
+        self.assertEqual(describe(erp_proxy.Job), describe(erp_proxy.AsyncJob))
 
     def test_calls_of_tasks_run_beside_each_other(self):
         gate = threading.Barrier(20)

@@ -4,6 +4,7 @@ from ._async_client import AsyncClient, AsyncModel
 from ._client import Client, Model
 from ._errors import ErpProxyError
 from ._files import AsyncFile, File
+from ._jobs import AsyncJob, Job
 from ._options import (
     CallOptions,
     Change,
@@ -33,6 +34,7 @@ from ._webhooks import WebhookError, verify_webhook
 __all__ = [
     "AsyncClient",
     "AsyncFile",
+    "AsyncJob",
     "AsyncModel",
     "CallOptions",
     "Change",
@@ -45,6 +47,7 @@ __all__ = [
     "ExecuteCall",
     "File",
     "Hooks",
+    "Job",
     "Many2one",
     "Model",
     "ModelType",

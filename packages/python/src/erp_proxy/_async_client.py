@@ -24,6 +24,7 @@ from ._calls import Calls, Ids, ModelCalls
 from ._configuration import Instance, describe_client, open_calls
 from ._errors import ErpProxyError
 from ._files import AsyncFile
+from ._jobs import AsyncJob, JobCalls, start_call, start_document, start_export
 from ._options import (
     C,
     CallOptions,
@@ -133,6 +134,30 @@ class AsyncClient:
                 yield each
         finally:
             await results.aclose()
+
+    async def start_job(
+        self, call: ExecuteCall, *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> AsyncJob:
+        """Sends one call that runs as a job, for which nobody waits. `callback`: the name of a subscription to
+        `job.ended`, which reports the end of the job."""
+        return AsyncJob(await start_call(self._calls, call, callback, options))
+
+    async def start_export(
+        self, call: Mapping[str, Any], *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> AsyncJob:
+        """Starts an export as a job, whose result is a file. `call`: the body of the request without its instance."""
+        return AsyncJob(await start_export(self._calls, call, callback, options))
+
+    async def start_document(
+        self, call: Mapping[str, Any], *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> AsyncJob:
+        """Starts a request for documents as a job, whose result is a file. `call`: the body of the request without
+        its instance."""
+        return AsyncJob(await start_document(self._calls, call, callback, options))
+
+    def job(self, id: str, kind: str = "result") -> AsyncJob:
+        """Finds a job again. `kind`: `result` for that of a call, `file` for an export or a document."""
+        return AsyncJob(JobCalls(self._calls, id, kind))
 
     async def aclose(self) -> None:
         """Closes the idle connections."""

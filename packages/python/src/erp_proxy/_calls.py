@@ -62,8 +62,8 @@ class Calls:
         return Calls(self.settings, self.instance, {**self.context, **context})
 
     async def execute(self, call: ExecuteCall, options: CallOptions) -> Sent:
-        shown = _name_call(call)
-        request = self._request("execute", [shown], self._complete(call, options), options)
+        shown = name_call(call)
+        request = self._request("execute", [shown], self.complete(call, options), options)
         answer = await send(self.settings, request, options)
         if _returns_values(shown.action):
             self._check_form(answer)
@@ -90,8 +90,8 @@ class Calls:
         return results
 
     async def _send_part(self, calls: Sequence[ExecuteCall], options: CallOptions) -> List[Any]:
-        shown = [_name_call(call) for call in calls]
-        bodies = [self._complete(call, options) for call in calls]
+        shown = [name_call(call) for call in calls]
+        bodies = [self.complete(call, options) for call in calls]
         answer = await send(self.settings, self._request("execute", shown, bodies, options), options)
         answers = cast("List[object]", answer.value)
         if not isinstance(answer.value, list) or len(answers) != len(calls):
@@ -122,10 +122,7 @@ class Calls:
 
     async def document(self, call: Dict[str, Any], options: CallOptions) -> Response:
         """The same for a document."""
-        lang = self.context.get("lang")
-        named: Dict[str, Any] = {"lang": lang} if isinstance(lang, str) else {}
-        body = {**named, **_pick_given(call), "erp_instance": self.instance}
-        return await self._open_file("document", call["model_id"], body, options)
+        return await self._open_file("document", call["model_id"], self.place_document(call), options)
 
     async def _open_file(
         self, route: str, model: str, body: Dict[str, Any], options: CallOptions
@@ -154,10 +151,10 @@ class Calls:
     async def fleet(
         self, call: ExecuteCall, choice: Dict[str, Any], options: CallOptions
     ) -> AsyncGenerator[Dict[str, Any], None]:
-        completed = self._complete(call, options)
+        completed = self.complete(call, options)
         del completed["erp_instance"]
         body = {"call": completed, **_pick_given(choice)}
-        opened = self._open_lines("fleet", _name_call(call), body, options, 1)
+        opened = self._open_lines("fleet", name_call(call), body, options, 1)
         try:
             async for lines in opened:
                 for line in map(json.loads, lines):
@@ -213,7 +210,7 @@ class Calls:
     ) -> Request:
         return make_request(self.settings, route, shown, body, options)
 
-    def _complete(self, call: ExecuteCall, options: CallOptions) -> Dict[str, Any]:
+    def complete(self, call: ExecuteCall, options: CallOptions) -> Dict[str, Any]:
         keyword: Dict[str, Any] = dict(call.get("keyword") or {})
         merged = {**self.context, **read_members(keyword.get("context")), **(options.get("context") or {})}
         if merged:
@@ -222,10 +219,15 @@ class Calls:
         named = {"keyword": keyword} if keyword or "keyword" in call else {}
         return {**given, **named, "erp_instance": self.instance}
 
-    def place(self, call: Dict[str, Any], options: CallOptions) -> Dict[str, Any]:
+    def place(self, call: Mapping[str, Any], options: CallOptions) -> Dict[str, Any]:
         """The body of a request that is not a call of a method."""
         context = {**self.context, **(options.get("context") or {})}
         return {**_pick_given(call), "context": context, "erp_instance": self.instance}
+
+    def place_document(self, call: Mapping[str, Any]) -> Dict[str, Any]:
+        lang = self.context.get("lang")
+        named: Dict[str, Any] = {"lang": lang} if isinstance(lang, str) else {}
+        return {**named, **_pick_given(call), "erp_instance": self.instance}
 
     def _check_form(self, answer: Answer) -> None:
         if self.settings.is_normalized and not _has_form(answer):
@@ -557,7 +559,7 @@ def _pick_given(members: Mapping[str, Any]) -> Dict[str, Any]:
     }
 
 
-def _name_call(call: ExecuteCall) -> NamedCall:
+def name_call(call: ExecuteCall) -> NamedCall:
     return NamedCall(str(call.get("model_id", "")), str(call.get("fn_name") or call.get("action", "")))
 
 

@@ -24,6 +24,7 @@ from ._calls import Calls, Ids, ModelCalls
 from ._configuration import Instance, describe_client, open_calls
 from ._errors import ErpProxyError
 from ._files import File
+from ._jobs import Job, JobCalls, start_call, start_document, start_export
 from ._options import (
     C,
     CallOptions,
@@ -129,6 +130,30 @@ class Client:
         choice = {"instances": instances, "tags": tags, "concurrency": concurrency}
         results = self._calls.fleet(call, choice, check_options(options))
         yield from iterate(results)
+
+    def start_job(
+        self, call: ExecuteCall, *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> Job:
+        """Sends one call that runs as a job, for which nobody waits. `callback`: the name of a subscription to
+        `job.ended`, which reports the end of the job."""
+        return Job(run(start_call(self._calls, call, callback, options)))
+
+    def start_export(
+        self, call: Mapping[str, Any], *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> Job:
+        """Starts an export as a job, whose result is a file. `call`: the body of the request without its instance."""
+        return Job(run(start_export(self._calls, call, callback, options)))
+
+    def start_document(
+        self, call: Mapping[str, Any], *, callback: Optional[str] = None, **options: Unpack[CallOptions]
+    ) -> Job:
+        """Starts a request for documents as a job, whose result is a file. `call`: the body of the request without
+        its instance."""
+        return Job(run(start_document(self._calls, call, callback, options)))
+
+    def job(self, id: str, kind: str = "result") -> Job:
+        """Finds a job again. `kind`: `result` for that of a call, `file` for an export or a document."""
+        return Job(JobCalls(self._calls, id, kind))
 
     def close(self) -> None:
         """Closes the idle connections."""

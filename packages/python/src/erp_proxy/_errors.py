@@ -8,8 +8,9 @@ from typing import Any, Dict, List, Mapping, Optional, cast
 class ErpProxyError(Exception):
     """An error of the proxy, of Odoo, or of the client itself. `str(error)` is the message."""
 
-    #: The type of the error: a row of docs/errors.md, or `connection_failed`, `client_timeout`, `invalid_answer` and
-    #: `usage` for an error of the client itself. A later proxy may send types that this client does not know.
+    #: The type of the error: a row of docs/errors.md, or `connection_failed`, `client_timeout`, `invalid_answer`,
+    #: `job_cancelled` and `usage` for an error of the client. A later proxy may send types that this client does not
+    #: know.
     type: str
     message: str
     #: The code in the proxy's table of errors; 0 for an error of the client itself.

@@ -84,15 +84,22 @@ class Connections:
         self._lock = threading.Lock()
         self._idle: List[Tuple[object, float, Stream]] = []
 
-    async def post(
-        self, path: str, headers: Mapping[str, str], body: bytes, deadline: float, *, is_repeatable: bool
+    async def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        deadline: float,
+        *,
+        is_repeatable: bool,
     ) -> Response:
         """Sends a request, and returns the answer once its head is there. The caller must close the answer.
 
         A server may close a kept connection at the moment at which it is used again. A request that is repeatable is
         then sent on a new connection at once, and any other request uses a new connection from the beginning.
         """
-        head = _print_head(path, str(self.origin).split("//")[1], headers, len(body))
+        head = _print_head(method, path, str(self.origin).split("//")[1], headers, len(body))
         kept = self._take_idle() if is_repeatable else None
         if kept is not None:
             response = Response(self, kept)
@@ -329,7 +336,7 @@ def check_header(name: str, value: str) -> bool:
     return _TOKEN.fullmatch(name) is not None and _CONTROL.search(value) is None
 
 
-def _print_head(path: str, host: str, headers: Mapping[str, str], length: int) -> bytes:
-    lines = [f"POST {path} HTTP/1.1", f"host: {host}", f"content-length: {length}"]
+def _print_head(method: str, path: str, host: str, headers: Mapping[str, str], length: int) -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", f"host: {host}", f"content-length: {length}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode()

@@ -37,8 +37,8 @@ OPTIONS = frozenset(CallOptions.__annotations__)
 
 #: Odoo's methods that only read, and routes that do. A call of any other method counts as a write.
 READING = frozenset(
-    "changes document download export read search search_read search_count search_fetch name_search name_get read_group"
-    " formatted_read_group web_read web_search_read web_read_group web_name_search fields_get get_views get_metadata"
+    "changes document download export job read search search_read search_count search_fetch name_search name_get"
+    " read_group formatted_read_group web_read web_search_read web_read_group web_name_search fields_get get_views get_metadata"
     " exists has_access check_access check_access_rights".split()
 )
 
@@ -87,6 +87,7 @@ class Settings:
 
 
 class Request(NamedTuple):
+    method: str
     #: The last part of the path, such as `execute`.
     route: str
     calls: Tuple[NamedCall, ...]
@@ -98,7 +99,6 @@ class Request(NamedTuple):
     idempotency_key: Optional[str]
     #: Whether an answer is left open for its caller. Every other answer is read whole.
     stays_open: Callable[[Response], bool]
-    is_normalized: bool
     is_batch: bool
 
     @property
@@ -129,13 +129,15 @@ def make_request(
     body: object,
     options: CallOptions,
     *,
+    method: str = "POST",
     file: Optional[bytes] = None,
+    deferral: Optional[str] = None,
     stays_open: Callable[[Response], bool] = lambda _: False,
     is_normalized: Optional[bool] = None,
 ) -> Request:
     """`body` is sent as the same bytes in each attempt. With `file`, it is sent in a header, and the file is the
-    body."""
-    content = encode_json(body)
+    body. `deferral`: the preference by which the request becomes a job."""
+    content = encode_json(body) if method == "POST" else b""
     headers = {"content-type": "application/json"}
     if file is not None:
         headers = {"content-type": "application/octet-stream", "x-erp-call": _quote(content)}
@@ -145,14 +147,18 @@ def make_request(
     if key is None and not is_read_only and settings.idempotency_keys:
         key = str(uuid.uuid4())
     if key is not None:
-        headers["idempotency-key"] = _check_text("idempotency_key", key)
+        headers["idempotency-key"] = check_text("idempotency_key", key)
     approval = options.get("approval")
     if approval is not None:
         joined = approval if isinstance(approval, str) else ",".join(approval)
-        headers["x-approval"] = _check_text("approval", joined)
-    prefers = settings.is_normalized if is_normalized is None else is_normalized
+        headers["x-approval"] = check_text("approval", joined)
+    preferences = [deferral] if deferral else []
+    if settings.is_normalized if is_normalized is None else is_normalized:
+        preferences.insert(0, "values=normalized")
+    if preferences:
+        headers["prefer"] = ", ".join(preferences)
     is_batch = isinstance(body, list)
-    return Request(route, tuple(calls), content, headers, is_read_only, key, stays_open, prefers, is_batch)
+    return Request(method, route, tuple(calls), content, headers, is_read_only, key, stays_open, is_batch)
 
 
 async def send(settings: Settings, request: Request, options: CallOptions) -> Answer:
@@ -199,8 +205,8 @@ async def try_once(
     response: Optional[Response] = None
     try:
         path = f"{settings.path}/api/erp/{request.route}"
-        response = await settings.connections.post(
-            path, sent, request.body, deadline, is_repeatable=request.is_repeatable
+        response = await settings.connections.request(
+            request.method, path, sent, request.body, deadline, is_repeatable=request.is_repeatable
         )
         if request.stays_open(response):
             answer = Answer(response, None, None, False)
@@ -231,8 +237,6 @@ def _complete_headers(
     headers.update(request.headers)
     headers["x-proxy-api"] = settings.key
     headers["x-request-id"] = request_id
-    if request.is_normalized:
-        headers["prefer"] = "values=normalized"
     if seconds is not None:
         headers["x-request-timeout"] = str(max(1, math.floor(min(seconds, 1e9) - RETURN_SECONDS)))
     return headers
@@ -247,7 +251,9 @@ def _judge(settings: Settings, request: Request, request_id: str, response: Resp
         return Answer(response, answers, error, False)
     members = read_members(value)
     is_answer = "jsonrpc" in members
-    if is_answer and "result" in members and "error" not in members and not request.is_batch:
+    # A job that has failed has an error, too.
+    is_whole = "state" in members or (is_answer and "result" in members and "error" not in members)
+    if is_whole and not request.is_batch:
         return Answer(response, members, None, False)
     seconds = response.headers.get("retry-after", "")
     retry_after = int(seconds) if re.fullmatch("[0-9]{1,9}", seconds) else None
@@ -358,7 +364,7 @@ def check_options(options: CallOptions) -> CallOptions:
     return options
 
 
-def _check_text(name: str, value: str) -> str:
+def check_text(name: str, value: str) -> str:
     if not value or not check_header("x", value) or value != value.strip():
         raise refuse(f"`{name}` must be a text without control characters and without spaces around it.")
     return value
