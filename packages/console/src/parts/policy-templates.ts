@@ -66,15 +66,29 @@ export function listPolicyTemplates(instance: string): PolicyTemplate[] {
       policy: {
         instances,
         models: {
-          'sale.order*': DRAFTS,
-          'account.move*': DRAFTS,
+          'sale.order': DRAFTS,
+          'sale.order.line': DRAFTS,
+          'account.move': DRAFTS,
+          'account.move.line': DRAFTS,
           'res.partner': LOOKS,
           'product.*': LOOKS,
           'account.tax': LOOKS,
           'res.users': ['read', 'context_get'],
           'res.company': ['read'],
         },
-        fields: { 'sale.order': { deny: ['state'] }, 'account.move': { deny: ['state', 'auto_post*'] } },
+        fields: {
+          'sale.order': { deny: ['state', 'locked'] },
+          'account.move': {
+            deny: [
+              'state',
+              'auto_post*',
+              'payment_state',
+              'is_move_sent',
+              'posted_before',
+              'statement_line_id',
+            ],
+          },
+        },
         rate: { requests: 120, seconds: 60 },
       },
     },

@@ -43,6 +43,8 @@ describe('policies of agents', () => {
 
   test('the one that drafts can create and change, and neither confirm, post nor delete', () => {
     const policy = compileExample('An agent that may draft');
+    for (const method of ['create', 'write'])
+      expect(mayCall(policy, 'sale.order.template', method)).toBe(false);
     for (const model of ['sale.order', 'sale.order.line', 'account.move', 'account.move.line']) {
       for (const method of ['create', 'write']) expect(mayCall(policy, model, method)).toBe(true);
       for (const method of ['action_confirm', 'action_post', 'action_quotation_send', 'unlink']) {
@@ -65,6 +67,7 @@ describe('policies of agents', () => {
         await call('create', 'sale.order', [{ partner_id: 10 }], { context: { default_state: 'sale' } }),
         await call('write', 'sale.order.line', [[1], { order_id: [1, id, { state: 'sale' }] }]),
         await call('create', 'account.move', [{ auto_post: 'at_date' }]),
+        await call('create', 'account.move', [{ payment_state: 'paid' }]),
       ])
         expect(denied.error.data.type).toBe('policy_denied');
       const [order] = (await call('search_read', 'sale.order', [[['id', '=', id]]])).result;
