@@ -54,6 +54,7 @@ const PACKS: readonly Pack[] = [
       'changes',
       'documents',
       'errors',
+      'fleet',
       'idempotency',
       'jobs',
       'persons',
