@@ -26,6 +26,11 @@ async function send(request: DataRequest, runner: CallRunner): Promise<Denial | 
   const members = readDocumentMembers(request);
   if (members instanceof Denial) return members;
   const { ids, isArchive } = members;
+  const max = runner.client.policy?.policy.limit_max ?? Number.POSITIVE_INFINITY;
+  if (ids.length > max) {
+    const message = `This key may read at most ${max} records a call: send fewer in \`records\`.`;
+    return new Denial('policy_denied', message, { rule: 'limit_max', path: 'records' });
+  }
   const printer = new DocumentPrinter(request, members, runner);
   if (isArchive) return await sendArchive(ids, request, printer, runner);
   const [record] = ids as [number];

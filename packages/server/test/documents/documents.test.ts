@@ -124,12 +124,17 @@ test('the companies of a policy hold', async () => {
   expect(readError(await ask({ record: 1 }, { key }))).toMatchObject({ data: { type: 'access_error' } });
 });
 
-test('a policy that cuts reads off never gives an archive that lacks documents', async () => {
+test('an archive of more records than the policy allows in one call is refused, and says why', async () => {
   const key = await makeKey({ limit_max: 1 });
   expect((await ask({ record: 1 }, { key })).status).toBe(200);
-  expect(readError(await ask({ records: [1, 2] }, { key }))).toMatchObject({
-    data: { type: 'record_missing' },
-  });
+  const refused = await ask({ records: [1, 2] }, { key });
+  expect([refused.status, readError(refused)]).toMatchObject([
+    403,
+    {
+      message: 'This key may read at most 1 records a call: send fewer in `records`.',
+      data: { type: 'policy_denied', path: 'records' },
+    },
+  ]);
 });
 
 test('each document of an archive counts for the limits of its key, and one too many breaks it off', async () => {
