@@ -175,7 +175,7 @@ test('a caller that leaves ends all calls, and nothing is left', async () => {
     instances: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`c${index}`, []])),
     script: () => {},
   });
-  const response = await open({ call: COUNT, instances: ['*'] });
+  const response = await open({ call: COUNT, instances: ['*'], concurrency: 16 });
   await expect.poll(() => called.length).toBe(16);
   response.destroy();
   await expect.poll(() => upstream.sockets.size).toBe(0);
