@@ -65,7 +65,7 @@ export function readDataRequest(
 }
 
 /** The value of a member; undefined if it is absent or null. */
-export function findGiven({ members }: DataRequest, name: string): JsonSpan | undefined {
+export function findGiven({ members }: Pick<DataRequest, 'members'>, name: string): JsonSpan | undefined {
   const value = findValue(members, name);
   return value?.kind === 'null' ? undefined : value;
 }

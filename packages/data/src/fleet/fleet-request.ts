@@ -11,7 +11,7 @@ import {
   readInteger,
   readMembers,
 } from '@erp-proxy/json';
-import { readRoot } from '../data-request.ts';
+import { findGiven, readRoot } from '../data-request.ts';
 
 export interface FleetRequest {
   /** JSON text of the call's `id`. */
@@ -81,7 +81,7 @@ export function locateInCall({ type, message, more }: Denial): Denial {
 }
 
 function readChoice(bytes: Uint8Array, members: readonly JsonMember[]): InstanceChoice | Denial {
-  const [instances, tags] = [findGiven(members, 'instances'), findGiven(members, 'tags')];
+  const [instances, tags] = [findGiven({ members }, 'instances'), findGiven({ members }, 'tags')];
   if (instances !== undefined && tags !== undefined)
     return invalid('tags', 'Give `instances` or `tags`, not both.');
   if (instances !== undefined) return readTexts(bytes, instances, 'instances');
@@ -90,11 +90,6 @@ function readChoice(bytes: Uint8Array, members: readonly JsonMember[]): Instance
     'instances',
     'Choose the instances: `instances` with names, in which "*" stands for any text, e.g. ["client-*"], or `tags`.',
   );
-}
-
-function findGiven(members: readonly JsonMember[], name: string): JsonSpan | undefined {
-  const value = findValue(members, name);
-  return value?.kind === 'null' ? undefined : value;
 }
 
 function readTexts(bytes: Uint8Array, list: JsonSpan, by: InstanceChoice['by']): InstanceChoice | Denial {
