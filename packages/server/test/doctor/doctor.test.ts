@@ -253,7 +253,9 @@ test('explains a failed TLS handshake in one line, without source files or flags
 });
 
 test('trusts the certificates of --certificates-file', async () => {
-  const secured = createSecureServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }).listen(0, '127.0.0.1');
+  const options = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+  const secured = createSecureServer(options, (_request, response) => response.end());
+  secured.listen(0, '127.0.0.1');
   await once(secured, 'listening');
   closeAfterTest(secured);
   const { port } = secured.address() as { port: number };
