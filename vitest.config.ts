@@ -52,7 +52,7 @@ export default defineConfig({
     expect: { poll: { timeout: 100_000, interval: 20 } },
     projects: [
       describeProject('most', 1, 4, ALL, { exclude: [HEAVY, BLOCKING] }),
-      describeProject('heavy', 2, 4, HEAVY, { exclude: [MEMORY], globalSetup: [BUNDLE] }),
+      describeProject('heavy', 2, 6, HEAVY, { exclude: [MEMORY], globalSetup: [BUNDLE] }),
       describeProject('memory', 3, 3, MEMORY, { globalSetup: [BUNDLE] }),
       describeProject('blocking', 4, 1, BLOCKING),
     ],

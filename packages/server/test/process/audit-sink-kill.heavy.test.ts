@@ -42,7 +42,7 @@ test('continues after each kill -9, and the comparison finds no difference', asy
   const server = await startServer(['--workers=2'], { folder, env });
   const headers = { authorization: `Bearer ${TOKEN}` };
   const { body } = await send(`${server.url}/admin/v1/audit?limit=1`, { headers });
-  const { seq } = JSON.parse(body).items[0];
+  const { seq } = JSON.parse(body.toString()).items[0];
   const readLast = () => JSON.parse(readFileSync(path, 'utf8').split('\n').at(-2) ?? '{}');
   await expect.poll(() => readLast().seq, { message: `seed ${seed}` }).toBeGreaterThanOrEqual(seq);
   server.kill('SIGTERM');

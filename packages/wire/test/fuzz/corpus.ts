@@ -2,9 +2,12 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FOLDER = join(import.meta.dirname, '../corpus');
+const PACKAGES = join(import.meta.dirname, '../../..');
 
-export function readCorpus(target: string): Buffer[] {
+/** A target: its name, and that of its package's folder. */
+type Named = { name: string; folder: string };
+
+export function readCorpus(target: Named): Buffer[] {
   const file = findFile(target);
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
@@ -15,17 +18,17 @@ export function readCorpus(target: string): Buffer[] {
 const KEPT_BYTES_MAX = 1024;
 
 /** Replaces all inputs. */
-export function writeCorpus(target: string, inputs: readonly Buffer[]): void {
+export function writeCorpus(target: Named, inputs: readonly Buffer[]): void {
   const kept = inputs.filter(({ length }) => length <= KEPT_BYTES_MAX);
   writeFileSync(findFile(target), kept.map(printInput).toSorted().join(''));
 }
 
-export function addToCorpus(target: string, input: Buffer): void {
+export function addToCorpus(target: Named, input: Buffer): void {
   appendFileSync(findFile(target), printInput(input));
 }
 
-function findFile(target: string): string {
-  return join(FOLDER, `${target}.txt`);
+function findFile({ name, folder }: Named): string {
+  return join(PACKAGES, folder, 'test/corpus', `${name}.txt`);
 }
 
 /** Printable characters only, so that tools show a change as text. */
