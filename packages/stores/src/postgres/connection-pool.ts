@@ -42,16 +42,24 @@ export type Login = Pick<pg.ClientConfig, 'user' | 'password'>;
 
 /** `onGivenUp` is called for each statement that does not end in time. */
 export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => void): ConnectionPool {
+  /** The present user and password, and those with which each connection was begun. */
+  let present: Login = config;
+  const logins = new WeakMap<pg.ClientBase, Login>();
+  class PooledClient extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super(options);
+      logins.set(this, present);
+    }
+  }
   const pool = new pg.Pool({
     ...config,
+    Client: PooledClient,
     max: CONNECTIONS_MAX,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: { getTypeParser },
   });
   const clients = new Set<pg.Client>();
-  /** Connections with an earlier user or password. */
-  const earlier = new WeakSet<pg.Client>();
   /** Time since which each connection has waited for an answer. */
   const waitingSince = new Map<pg.PoolClient, number>();
   const stuck = watchStuckConnections(config);
@@ -96,7 +104,8 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
       run,
       release({ isBroken }) {
         // A cancel request may arrive late, and must not cancel another statement.
-        if (unanswered === null) return client.release(isBroken || isCancelled || earlier.has(client));
+        if (unanswered === null)
+          return client.release(isBroken || isCancelled || logins.get(client) !== present);
         stuck.add(client, unanswered);
         void unanswered.finally(() => client.release(true));
       },
@@ -107,7 +116,7 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
     acquire,
     useLogin(login) {
       Object.assign(pool.options, login);
-      for (const client of clients) earlier.add(client);
+      present = login;
     },
     async end() {
       stuck.close();
