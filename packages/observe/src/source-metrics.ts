@@ -5,6 +5,8 @@ import type { DatabaseLabels, DatabaseMetrics } from './database-labels.ts';
 /** The sources of the values of the metrics. */
 export interface MetricSources {
   audit: () => { waiting: number; lost: number };
+  /** The time of the oldest record that the sink of the audit lacks, in milliseconds since 1970; null if it has all. */
+  auditSinkOldestAt: () => number | null;
   /** Numbers of events of approvals since the start of the process. */
   approvals: () => Readonly<Record<'asked' | 'approved' | 'refused' | 'used' | 'returned', number>>;
   /** The keys for Odoo of stored instances. `expiresAt`: in milliseconds since 1970, null if it is not known. */
@@ -87,6 +89,15 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     help: 'Audit records that were lost since the start.',
     type: 'counter',
     read: ({ audit }) => [{ value: audit().lost }],
+  },
+  {
+    name: 'erp_proxy_audit_sink_lag_seconds',
+    help: 'Age of the oldest audit record that the sink has not taken; 0 without a sink, and in processes that do not send to it.',
+    type: 'gauge',
+    read: ({ auditSinkOldestAt, now }) => {
+      const oldestAt = auditSinkOldestAt();
+      return [{ value: oldestAt === null ? 0 : Math.max(0, Math.round((now() - oldestAt) / 1000)) }];
+    },
   },
   {
     name: 'erp_proxy_jobs_running',

@@ -185,9 +185,12 @@ test('a record that is never taken is named, and nothing after it is sent', asyn
   await expect.poll(() => sink.failure).toBe('record 7: the collector rejected 1 items');
   expect(failures).toHaveLength(1);
   expect(Math.max(...firstSeqs(target))).toBe(6);
+  // The time of each record is its number.
+  expect(sink.oldestAt).toBe(7);
   target.refused.clear();
   await expect.poll(() => firstSeqs(target)).toEqual(upTo(20));
   await expect.poll(() => sink.failure).toBeNull();
+  expect(sink.oldestAt).toBeNull();
   expect(countRecoveries()).toBe(1);
 });
 

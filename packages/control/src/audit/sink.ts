@@ -40,6 +40,11 @@ export interface AuditSinkOptions {
 export interface AuditSink {
   /** Why the sink does not take records; null: it takes them, or another process sends them. */
   readonly failure: string | null;
+  /**
+   * The time of the oldest record that this process knows to be missing in the sink, in milliseconds since 1970; null:
+   * it knows none, or another process sends them.
+   */
+  readonly oldestAt: number | null;
   start(): void;
   /** Ends after the running write, which is repeated by another process if it does not succeed. */
   close(): Promise<void>;
@@ -61,6 +66,7 @@ export function createAuditSink(options: AuditSinkOptions): AuditSink {
   const { idleMs = IDLE_MS, backOffMs: backOffMinMs = BACK_OFF_MIN_MS } = options;
   const closing = new AbortController();
   let failure: string | null = null;
+  let oldestAt: number | null = null;
   /** One after a failure, so that the records before the one that the sink does not take are not sent again. */
   let batchRows = BATCH_ROWS_MAX;
   let running: Promise<void> | null = null;
@@ -70,6 +76,7 @@ export function createAuditSink(options: AuditSinkOptions): AuditSink {
     while (!closing.signal.aborted) {
       try {
         if (await leases.acquire(LEASE, owner, LEASE_MS)) await send();
+        oldestAt = null;
         if (failure !== null) onRecovery();
         failure = null;
         backOffMs = backOffMinMs;
@@ -78,12 +85,18 @@ export function createAuditSink(options: AuditSinkOptions): AuditSink {
         const reason = error instanceof Error ? error.message : String(error);
         if (failure === null) onFailure(reason);
         failure = reason;
+        oldestAt = await readOldest().catch(() => oldestAt);
         batchRows = 1;
         await delay(backOffMs, closing.signal);
         backOffMs = Math.min(backOffMs * 2, BACK_OFF_MAX_MS);
       }
     }
     await leases.release(LEASE, owner).catch(() => {});
+  }
+
+  async function readOldest(): Promise<number | null> {
+    const [row] = await store.readAfter((await store.readSink(target.name))?.seq ?? 0, 1);
+    return row?.at ?? null;
   }
 
   /** Sends all records that are there. Returns early if another process has moved the position. */
@@ -101,6 +114,7 @@ export function createAuditSink(options: AuditSinkOptions): AuditSink {
       const rows = takeBatch(await store.readAfter(place, batchRows));
       const last = rows.at(-1);
       if (last === undefined || !(await leases.acquire(LEASE, owner, LEASE_MS))) return;
+      oldestAt = rows[0]?.at ?? null;
       await target.write(rows).catch((error: Error) => {
         throw new Error(`record ${place + 1}: ${error.message}`, { cause: error });
       });
@@ -124,6 +138,9 @@ export function createAuditSink(options: AuditSinkOptions): AuditSink {
   return {
     get failure() {
       return failure;
+    },
+    get oldestAt() {
+      return oldestAt;
     },
     start() {
       running ??= run();

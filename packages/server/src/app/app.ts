@@ -230,6 +230,7 @@ export async function createApp({
     classifyMethod: classifyAction,
     nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
     sources: listMetricSources(services, replicas, {
+      auditSinkOldestAt: () => auditSink?.oldestAt ?? null,
       databases,
       dataRequests: () => dataRequests.running,
       fleetCalls: () => parallelCalls.running,
@@ -527,6 +528,7 @@ function listMetricSources(
   replicas: Replicas | null,
   others: Pick<
     MetricSources,
+    | 'auditSinkOldestAt'
     | 'databases'
     | 'dataRequests'
     | 'fleetCalls'

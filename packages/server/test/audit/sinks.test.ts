@@ -7,7 +7,7 @@ import { explainContradictions } from '../../src/config/explain-settings.ts';
 import { SETTINGS, startAdmin } from '../admin/admin-client.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { runCommand } from '../commands/run-command.ts';
-import { makeSettings } from '../harness.ts';
+import { makeSettings, send } from '../harness.ts';
 import { startCollector } from '../traces/collector.ts';
 
 function makeFolder(): string {
@@ -16,9 +16,9 @@ function makeFolder(): string {
   return folder;
 }
 
-async function start(folder: string, settings: Record<string, string>) {
+async function start(folder: string, settings: Record<string, string>, clock = Date.now) {
   const url = `sqlite:${join(folder, 'proxy.db')}`;
-  const admin = await startAdmin({ settings: { ...SETTINGS, 'store.url': url, ...settings } });
+  const admin = await startAdmin({ settings: { ...SETTINGS, 'store.url': url, ...settings }, clock });
   return {
     ...admin,
     async record(count: number): Promise<number> {
@@ -122,12 +122,21 @@ test.each([
 test('a file that cannot be written is reported, and calls run', async () => {
   const folder = makeFolder();
   const path = join(folder, 'missing', 'audit.ndjson');
-  const { record, get } = await start(folder, { 'audit.sink': 'file', 'audit.sinkPath': path });
+  let aheadMs = 0;
+  const clock = () => Date.now() + aheadMs;
+  const { record, get, proxy } = await start(folder, { 'audit.sink': 'file', 'audit.sinkPath': path }, clock);
   await record(1);
   const check = async () => (await get('/status')).json.checks.audit_sink.state;
   await expect.poll(check).toBe('degraded');
+  aheadMs = 3600_000;
+  const readLag = async () => {
+    const { body } = await send(`${proxy.url}/metrics`);
+    return Number(/^erp_proxy_audit_sink_lag_seconds (\d+)$/m.exec(body.toString())?.[1]);
+  };
+  expect(await readLag()).toBeGreaterThanOrEqual(3600);
   mkdirSync(join(folder, 'missing'));
   await expect.poll(check).toBe('ok');
+  expect(await readLag()).toBe(0);
   await expect.poll(() => countLines(path)).toBeGreaterThan(0);
 });
 
