@@ -288,3 +288,29 @@ test.skipIf(!HAS_CHROMIUM)('a megabyte of text in an answer does not freeze the 
   await page.getByRole('tab', { name: 'Table' }).click();
   await page.getByRole('table', { name: 'Result' }).waitFor();
 });
+
+test.skipIf(!HAS_CHROMIUM)('a document is printed, saved, and shown as code', async () => {
+  const { page, addInstance, goto } = await openConsole();
+  await addInstance();
+  await goto(link({ instance: 'prod', model: 'sale.order' }));
+  const panel = page.getByRole('region', { name: 'Document', exact: true });
+  const print = panel.getByRole('button', { name: 'Print' });
+  await panel.getByRole('textbox', { name: 'Record' }).fill('1');
+  await print.click();
+  await panel.getByText('Quotation-S00001.pdf').waitFor();
+  await expectAccessible(page);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    panel.getByRole('button', { name: 'Save' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('Quotation-S00001.pdf');
+  expect(await readFile(await download.path(), 'latin1')).toMatch(/^%PDF-/);
+  const code = await panel.getByRole('region', { name: 'Document with curl' }).innerText();
+  expect(code).toContain("/api/erp/document'");
+  expect(code).toContain('"record": 1');
+
+  await panel.getByRole('textbox', { name: 'Report' }).fill('sale.no_such_report');
+  await print.click();
+  await panel.getByRole('alert').getByText('is unknown for').waitFor();
+  await expectAccessible(page);
+});

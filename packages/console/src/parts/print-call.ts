@@ -12,11 +12,14 @@ export interface CallParts extends Pick<ExecuteCall, 'model_id' | 'action'> {
   keyword: Record<string, Json>;
 }
 
+/** The server of a call, without its key. */
+export type PrintedInstance = { name: string } | Omit<ErpInstance, 'api_key'>;
+
 export interface PrintedCall {
   /** Origin of the proxy. */
   origin: string;
   call: CallParts;
-  instance: { name: string } | Omit<ErpInstance, 'api_key'>;
+  instance: PrintedInstance;
   areValuesNormalized: boolean;
 }
 
@@ -24,14 +27,24 @@ const PATH = '/api/erp/execute';
 const PREFERENCE = 'values=normalized';
 
 export function printCurl({ origin, call, instance, areValuesNormalized }: PrintedCall): string {
-  let body = quote(printJson({ ...omitEmpty(call), erp_instance: instance }));
+  const more = areValuesNormalized ? [`-H 'prefer: ${PREFERENCE}'`] : [];
+  return joinCurl(origin + PATH, omitEmpty(call), instance, more);
+}
+
+/** Prints a request for a document. `url`: that of its route. */
+export function printDocumentCurl(url: string, document: object, instance: PrintedInstance): string {
+  return joinCurl(url, document, instance, ['-OJ']);
+}
+
+function joinCurl(url: string, members: object, instance: PrintedInstance, more: string[]): string {
+  let body = quote(printJson({ ...members, erp_instance: instance }));
   // The server is the last member, so the variable is inserted after its last value.
   if (!('name' in instance)) body = body.replace(/\s*\}\s*\}'$/, `, "api_key": "'"$ODOO_API_KEY"'"}}'`);
   return [
-    `curl ${quote(origin + PATH)}`,
+    `curl ${quote(url)}`,
     '-H "x-proxy-api: $ERP_PROXY_KEY"',
     `-H 'content-type: application/json'`,
-    ...(areValuesNormalized ? [`-H 'prefer: ${PREFERENCE}'`] : []),
+    ...more,
     `-d ${body}`,
   ].join(' \\\n  ');
 }

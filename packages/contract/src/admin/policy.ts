@@ -145,13 +145,21 @@ export type MethodView = z.infer<typeof method>;
 export const methodsView = named('Methods', z.object({ methods: z.array(method) }));
 export type MethodsView = z.infer<typeof methodsView>;
 
+const actingKey = z
+  .string()
+  .describe('The client key whose policy and limits hold. If left out, no policy restricts the call.')
+  .exactOptional();
+
+/** A document for an administrator. */
+export const adminDocumentInput = z.strictObject({
+  document: z.unknown().describe('The body of a request for a document.'),
+  key_id: actingKey,
+});
+
 /** A call by an administrator. */
 export const adminCallInput = z.strictObject({
   call: z.unknown().describe('The body of an execute call.'),
-  key_id: z
-    .string()
-    .describe('The client key whose policy and limits hold. If left out, no policy restricts the call.')
-    .exactOptional(),
+  key_id: actingKey,
   values: z
     .literal('normalized')
     .describe('Values of fields are converted, as by `prefer: values=normalized`.')

@@ -17,10 +17,11 @@ export type Source =
   /** A client, found by its key. The calls are the body. */
   | { by: 'client' }
   /**
-   * An administrator. The body is one call, for which policy and limits of `client` hold. The exchange must hide where
-   * the administrator is: that is not the place of the client.
+   * An administrator. The body is one call, or the calls are made to answer it. Policy and limits of `client` hold for
+   * them. The exchange must hide where the administrator is: that is not the place of the client.
    */
   | { by: 'administrator'; client: Client; actor: CallActor }
+  | ({ by: 'administrator'; client: Client; actor: CallActor } & MadeCalls)
   /** A client, found by its key: an agent, or a caller of a route for data. The calls are made to answer it. */
   | ({ by: 'session' } & MadeCalls)
   /** The proxy, for a client. The request has no caller, so that a refusal is returned and not answered. */

@@ -1,13 +1,13 @@
 /**
- * Runs an execute call for an administrator: in the name of a client key, or of the proxy itself, whose calls no policy
- * restricts. The answer is that of `/api/erp/execute`.
+ * Runs an execute call, or prints a document, for an administrator: in the name of a client key, or of the proxy
+ * itself, whose calls no policy restricts. The answer is that of `/api/erp/execute` or `/api/erp/document`.
  */
 
 import type { Actor, Admin } from '@erp-proxy/admin';
 import { type AdminError, createAdminError, toAdminError } from '@erp-proxy/admin/errors';
 import { type Client, type Keys, PROXY_CLIENT } from '@erp-proxy/control/keys';
 import type { RunRequest } from '@erp-proxy/gateway';
-import { OWN_DIALECT } from '@erp-proxy/gateway/terms';
+import { type CallRunner, type Denial, type MadeCalls, OWN_DIALECT } from '@erp-proxy/gateway/terms';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AdminExchange } from '../admin-exchange.ts';
 
@@ -16,11 +16,17 @@ export interface ExecuteDeps {
   run: RunRequest;
 }
 
-/** The parsed body, whose `call` keeps its original bytes. */
+/** The parsed body. `call`: the original bytes of the call, or of the body of another route. */
 interface ExecuteInput {
   call: Uint8Array;
   key_id?: string;
   values?: 'normalized';
+}
+
+/** Another route than `/api/erp/execute`, which makes calls while it answers. */
+export interface OtherRoute {
+  made: MadeCalls;
+  answer: (runner: CallRunner) => Promise<Denial | null>;
 }
 
 /** Throws an AdminError if there is no such key. */
@@ -33,10 +39,11 @@ export type Execute = (
     request: FastifyRequest;
     reply: FastifyReply;
   },
+  other?: OtherRoute,
 ) => Promise<void>;
 
 export function createExecute({ keys, run }: ExecuteDeps): Execute {
-  return async ({ call, key_id, values }, { actor, admin, request, reply }) => {
+  return async ({ call, key_id, values }, { actor, admin, request, reply }, other) => {
     // Keys out of reach are unknown, whatever their state.
     if (key_id !== undefined && actor.instances !== null) await admin.getKey(key_id);
     const client = key_id === undefined ? PROXY_CLIENT : await findClient(key_id, keys);
@@ -46,7 +53,15 @@ export function createExecute({ keys, run }: ExecuteDeps): Execute {
       call,
       areValuesNormalized: values === 'normalized',
     });
-    await run({ source: { by: 'administrator', client, actor }, exchange, dialect: OWN_DIALECT });
+    const source = { by: 'administrator' as const, client, actor };
+    if (other === undefined) await run({ source, exchange, dialect: OWN_DIALECT });
+    else
+      await run({
+        source: { ...source, ...other.made },
+        exchange,
+        dialect: OWN_DIALECT,
+        answer: other.answer,
+      });
   };
 }
 

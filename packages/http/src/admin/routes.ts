@@ -78,7 +78,7 @@ async function answer(
     ],
     identity,
     authenticator,
-    execute: (input) => execute(input, { actor, admin, request, reply }),
+    execute: (input, other) => execute(input, { actor, admin, request, reply }, other),
     request,
     reply,
   });

@@ -7,15 +7,17 @@ import { Readable } from 'node:stream';
 import type { Admin } from '@erp-proxy/admin';
 import { type Examination, type ExaminationCheck, nameActor } from '@erp-proxy/contract';
 import * as schemas from '@erp-proxy/contract/admin';
-import { adminCallInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
+import { adminCallInput, adminDocumentInput, fieldRule, POLICIES } from '@erp-proxy/contract/admin';
 import { formatAudit } from '@erp-proxy/control/audit';
+import { sendDocument } from '@erp-proxy/data/documents';
 import { FIELD_RULE_SCHEMA, POLICY_SCHEMA } from '@erp-proxy/policy/parse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { executeAnswer, executeCall } from '../openapi/call-schemas.ts';
+import { documentCall } from '../openapi/data-schemas.ts';
 import { named, showAs } from '../schema-registry.ts';
 import type { Authenticator } from './authenticate.ts';
-import type { Execute } from './execute.ts';
+import type { Execute, OtherRoute } from './execute.ts';
 import type { Authenticated } from './login.ts';
 import type { SignInEnd } from './operator-sign-in.ts';
 
@@ -31,6 +33,19 @@ const adminCall = named(
     call: showAs(executeCall, z.instanceof(Uint8Array, { error: 'is missing' })),
   }),
 );
+
+/** The request is kept as its original bytes. */
+const adminDocument = named(
+  'AdminDocument',
+  adminDocumentInput.extend({
+    document: showAs(documentCall, z.instanceof(Uint8Array, { error: 'is missing' })),
+  }),
+);
+
+const DOCUMENT: OtherRoute = {
+  made: { via: 'console', data: 'documents', values: 'unconverted' },
+  answer: sendDocument,
+};
 
 export const ADMIN_PATH = '/admin/v1';
 
@@ -63,7 +78,7 @@ export interface AdminCall<Body> {
   identity: Authenticated | null;
   authenticator: Authenticator;
   /** Runs a call and sends its answer. */
-  execute(input: Parameters<Execute>[0]): Promise<void>;
+  execute(input: Parameters<Execute>[0], other?: OtherRoute): Promise<void>;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -105,6 +120,25 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: executeAnswer, isOfCall: true },
     problems: [404, 409, 503],
     handle: ({ execute, body }) => execute(body),
+  }),
+  route({
+    method: 'POST',
+    path: '/document',
+    role: 'operator',
+    id: 'printDocumentAsAdmin',
+    summary:
+      'Returns the report of a record as PDF, or those of several records as ZIP, as a client key or without the restrictions of a policy.',
+    body: adminDocument,
+    rawMember: 'document',
+    answer: {
+      status: 200,
+      schema: executeAnswer,
+      types: ['application/pdf', 'application/zip'],
+      isOfCall: true,
+    },
+    problems: [404, 409, 503],
+    handle: ({ execute, body: { document, key_id } }) =>
+      execute({ call: document, ...(key_id === undefined ? {} : { key_id }) }, DOCUMENT),
   }),
   route({
     method: 'POST',

@@ -15,7 +15,7 @@ type Worlds = Awaited<ReturnType<typeof startTwoProxies>>;
 
 /** Folders of the routes, by the test file that asks them. */
 export const KINDS = {
-  keys: ['keys', 'policies', 'tokens', 'execute'],
+  keys: ['keys', 'policies', 'tokens', 'execute', 'document'],
   instances: ['instances', 'connections', 'sandbox', 'status', 'methods', 'vault', 'apply'],
   work: ['subscriptions', 'approvals', 'jobs'],
   audit: ['audit'],
@@ -168,6 +168,7 @@ function listQueries(route: AdminRoute, worlds: Worlds): string[] {
 
 const SERVER = { url: 'http://127.0.0.1:1', db: 'x', user_id: 2, api_key: 'odoo-secret-2' };
 const CALL = { id: 1, action: 'read', model_id: 'res.partner', params: [[1]], keyword: {} };
+const DOCUMENT = { id: 1, model_id: 'sale.order', record: 1 };
 const OWN_LOGIN = { url: 'http://127.0.0.1:1', db: 'x', user_id: 2, api_key: 'k' };
 
 /** Bodies of the routes that need one. A new route needs bodies. */
@@ -232,6 +233,15 @@ const BODIES: Record<string, (worlds: Worlds) => object[]> = {
       call: { ...CALL, erp_instance: { name: 'client-b-prod' } },
     })),
     { key_id: ABSENT, call: { ...CALL, erp_instance: { name: 'client-a-prod' } } },
+  ],
+  printDocumentAsAdmin: ({ objects }) => [
+    ...[{ name: 'client-b-prod' }, { name: ABSENT }, OWN_LOGIN].map((erp_instance) => ({
+      document: { ...DOCUMENT, erp_instance },
+    })),
+    ...OWNERS.map((owner) => ({
+      key_id: objects[owner].keys[0] ?? ABSENT,
+      document: { ...DOCUMENT, erp_instance: { name: 'client-b-prod' } },
+    })),
   ],
 };
 

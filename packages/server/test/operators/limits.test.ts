@@ -136,7 +136,17 @@ test('the playground of a limited operator knows no foreign instance, and takes 
   const global = (await post('/keys', { name: 'global' })).json;
   await post(`/keys/${global.id}/revoke`);
   const { token } = (await post('/tokens', { name: 'a', role: 'operator', instances: ['client-a'] })).json;
-  const execute = async (instance: unknown, more: object = {}) => {
+  const ask = async (path: string, body: object) => {
+    const answer = await send(`${proxy.url}/admin/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, json: JSON.parse(answer.body.toString()) as Json };
+  };
+  const print = (erp_instance: object) =>
+    ask('/document', { document: { id: 1, model_id: 'sale.order', record: 1, erp_instance } });
+  const execute = (instance: unknown, more: object = {}) => {
     const call = {
       id: 1,
       action: 'read',
@@ -145,12 +155,7 @@ test('the playground of a limited operator knows no foreign instance, and takes 
       keyword: {},
       erp_instance: instance,
     };
-    const { status, body } = await send(`${proxy.url}/admin/v1/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ call, ...more }),
-    });
-    return { status, json: JSON.parse(body.toString()) as Json };
+    return ask('/execute', { call, ...more });
   };
   expect((await execute({ name: 'client-a' })).json.result).toBe(true);
   const absent = await execute({ name: 'absent' });
@@ -162,6 +167,8 @@ test('the playground of a limited operator knows no foreign instance, and takes 
   expect(withoutId(foreign)).toEqual(withoutId(absent));
   const { erp_instance: own } = makeCall(upstream.url) as Json;
   expect((await execute(own)).json.error.data.type).toBe('policy_denied');
+  expect(withoutId(await print({ name: 'client-b' }))).toEqual(withoutId(await print({ name: 'absent' })));
+  expect((await print(own)).json.error.data.type).toBe('policy_denied');
   // A revoked key of others is as unknown as no key.
   const refused = await execute({ name: 'client-a' }, { key_id: global.id });
   expect(refused).toMatchObject({ status: 404, json: { detail: `There is no key "${global.id}".` } });

@@ -253,11 +253,7 @@ export interface Question extends AskOptions {
 
 /** Asks one proxy, and returns what an answer tells, without what is random or measured. */
 export async function tell(world: World, { method, path, ...given }: Question, random: Map<string, string>) {
-  const { status, headers, body, json } = await (path === '/execute' ? execute : world.ask)(
-    method,
-    path,
-    given,
-  );
+  const { status, headers, body, json } = await (CALLS.has(path) ? askOdoo : world.ask)(method, path, given);
   learnRandom(json, random);
   const print = (text: string | undefined) => {
     let shown = text ?? '';
@@ -278,8 +274,8 @@ export async function tell(world: World, { method, path, ...given }: Question, r
   return { parts, json };
 
   /** Its errors are those of calls. */
-  async function execute(_: string, __: string, { body: call, token }: AskOptions): Promise<AdminAnswer> {
-    const answer = await send(`${world.proxy.url}/admin/v1/execute`, {
+  async function askOdoo(_: string, to: string, { body: call, token }: AskOptions): Promise<AdminAnswer> {
+    const answer = await send(`${world.proxy.url}/admin/v1${to}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify(call),
@@ -287,6 +283,9 @@ export async function tell(world: World, { method, path, ...given }: Question, r
     return { ...answer, json: JSON.parse(answer.body.toString()) };
   }
 }
+
+/** The routes that ask Odoo. */
+const CALLS: ReadonlySet<string> = new Set(['/execute', '/document']);
 
 /** Ids and secrets of what the answer has created, by the place in the order of their creation. */
 function learnRandom(json: Json, random: Map<string, string>): void {

@@ -18,6 +18,7 @@ import {
 import { ErrorView } from './error-view.tsx';
 import { parseExactly, sliceResult } from './exact-json.ts';
 import type { Answer } from './run-call.ts';
+import { saveFile } from './save-file.ts';
 
 interface AnswerViewProps {
   answer: Answer;
@@ -220,10 +221,5 @@ function ResultTable({ table: { columns, rows, total } }: { table: AnswerTable }
 }
 
 function download({ text, call }: Answer): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${call.model_id}.${call.action}.json`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(new Blob([text], { type: 'application/json' }), `${call.model_id}.${call.action}.json`);
 }

@@ -9,7 +9,8 @@ import { describeError } from './describe-answer.ts';
 
 interface ErrorViewProps {
   error: ErrorBody;
-  onUseName: (name: string) => void;
+  /** Replaces the unknown name by a name that exists. Without it, such names are only shown. */
+  onUseName?: (name: string) => void;
 }
 
 export function ErrorView({ error, onUseName }: ErrorViewProps) {
@@ -37,7 +38,13 @@ export function ErrorView({ error, onUseName }: ErrorViewProps) {
           <Group gap="xs">
             <Text size="sm">Use instead:</Text>
             {nearest.map((name) => (
-              <Button key={name} size="compact-xs" variant="light" onClick={() => onUseName(name)}>
+              <Button
+                key={name}
+                size="compact-xs"
+                variant="light"
+                disabled={onUseName === undefined}
+                onClick={() => onUseName?.(name)}
+              >
                 {name}
               </Button>
             ))}

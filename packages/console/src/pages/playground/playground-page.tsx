@@ -38,6 +38,7 @@ import {
 import { addToHistory, clearHistory, readHistory } from './call-history.ts';
 import { ConfirmSend } from './confirm-send.tsx';
 import { replaceName } from './describe-answer.ts';
+import { DocumentPanel } from './document-panel.tsx';
 import { HistoryButton } from './history-button.tsx';
 import { type Answer, runCall, type SentCall } from './run-call.ts';
 import { ServerFields } from './server-fields.tsx';
@@ -227,6 +228,15 @@ export function PlaygroundPage() {
                 areValuesNormalized={form.values === 'normalized'}
               />
             </Paper>
+          )}
+          {form.model !== '' && server !== null && (
+            <DocumentPanel
+              key={`${server.identity} ${form.model}`}
+              server={server}
+              shownInstance={omitSecret(server.instance)}
+              model={form.model}
+              keyId={form.key}
+            />
           )}
         </Stack>
       </div>
