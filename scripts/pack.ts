@@ -1,7 +1,7 @@
 /**
  * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/, the OpenAPI
- * document of the server, and the wheel of the client for Python. A tarball has JavaScript and needs neither this
- * checkout nor a private package.
+ * document of the server, its entry for the registry of MCP, and the wheel of the client for Python. A tarball has
+ * JavaScript and needs neither this checkout nor a private package.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { emitLibrary } from './pack/emit-library.ts';
 import { type Manifest, makeManifest, readManifest } from './pack/manifest.ts';
 import { findRepository } from './pack/repository.ts';
 import { root } from './pack/root.ts';
+import { makeServerJson, nameForRegistry } from './pack/server-json.ts';
 
 interface Pack {
   /** The folder of the package, relative to the root. */
@@ -42,7 +43,13 @@ const PACKS: readonly Pack[] = [
       const bundled = await bundleProgram(folder);
       const folders = copyConsole(join(root, 'packages/console'), folder);
       await writeOpenapi(join(folder, 'docs/openapi.json'));
-      const manifest = { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
+      const mcpName = nameForRegistry(findRepository('packages/server'), readManifest('packages/server'));
+      const manifest = {
+        ...emitLibrary('packages/contract', folder),
+        engines: { node: '>=24' },
+        // The registry of MCP compares the name with the one in server.json.
+        ...(mcpName === null ? {} : { mcpName }),
+      };
       return { manifest, bundled, files: [...folders, 'docs/openapi.json'] };
     },
   },
@@ -67,12 +74,13 @@ const PACKS: readonly Pack[] = [
 
 const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
-for (const old of globSync('*.{tgz,whl}', { cwd: out })) rmSync(join(out, old));
+for (const old of globSync('{*.tgz,*.whl,server.json}', { cwd: out })) rmSync(join(out, old));
 await writeOpenapi(join(out, 'openapi.json'));
 for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
 writeWheel();
+writeServerJson();
 
 /** Returns the name of the tarball. */
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
@@ -103,6 +111,13 @@ function writeWheel(): void {
     process.stderr.write('There is no python3: the wheel of the client is not written.\n');
   else if (status !== 0) throw new Error(`build_backend.py failed: ${stderr}`);
   else process.stdout.write(stdout);
+}
+
+/** Without a repository that the registry of MCP knows, there is no file. */
+function writeServerJson(): void {
+  const source = 'packages/server';
+  const entry = makeServerJson(findRepository(source), readManifest(source));
+  if (entry !== null) writeFileSync(join(out, 'server.json'), `${JSON.stringify(entry, null, 2)}\n`);
 }
 
 /** Links to files of the repository become links to the same files of the tarball. */

@@ -1,13 +1,14 @@
 /**
  * `npm run release -- --image <name> --charts <registry>`: publishes the version of the checkout to npm, as an image
- * and as a chart. With `--dry-run` it makes the same checks, and prints the commands that it would run. The page
- * docs/releasing.md describes what it needs.
+ * and as a chart, and lists it in the registry of MCP. With `--dry-run` it makes the same checks, and prints the
+ * commands that it would run. The page docs/releasing.md describes what it needs.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findRepository } from './pack/repository.ts';
+import { nameForRegistry } from './pack/server-json.ts';
 
 type Command = readonly [program: string, ...args: string[]];
 
@@ -38,9 +39,12 @@ if (isDryRun || problems.length === 0) {
 function listCommands(): Command[] {
   const name = image ?? '<image>';
   const chartVersion = readMember(`${CHART}/Chart.yaml`, 'version');
+  const isInRegistry = nameForRegistry(findRepository(''), readJson('packages/server/package.json')) !== null;
+  const entry = './out/server.json';
   return [
     ['npm', 'run', 'check', '--', '--all'],
     ['npm', 'run', 'pack'],
+    ...(isInRegistry ? [['mcp-publisher', 'validate', entry] as const] : []),
     ['helm', 'package', CHART, '--destination', 'out/chart'],
     ['git', 'tag', `v${version}`],
     [
@@ -49,6 +53,7 @@ function listCommands(): Command[] {
     ],
     ['helm', 'push', `out/chart/erp-proxy-${chartVersion}.tgz`, charts ?? '<charts>'],
     ...listTarballs().map((file): Command => ['npm', 'publish', file, '--provenance', '--access', 'public']),
+    ...(isInRegistry ? [['mcp-publisher', 'publish', entry] as const] : []),
     ['git', 'push', 'origin', `v${version}`],
   ];
 }

@@ -16,6 +16,7 @@ export interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   repository?: Repository;
+  mcpName?: string;
 }
 
 const OWN = '@erp-proxy/';

@@ -26,6 +26,7 @@ import { addJobRoutes, type JobRoutesDeps } from './job-routes.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addMultiCallRoutes, type MultiCallServices } from './multi-call-routes.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
+import { addPageRoutes } from './pages/page-routes.ts';
 import { createProtectedResource, type TokenIssuer } from './protected-resource.ts';
 import { addReferenceRoutes } from './reference/reference-route.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
@@ -179,6 +180,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   });
   addOpenapiRoute(app, { ...deps, publicUrl: http.publicUrl });
   addReferenceRoutes(app);
+  addPageRoutes(app, { version: deps.version, publicUrl: http.publicUrl });
   addConsoleRoutes(app, { ...deps.console, isBelowPath });
 
   app.setNotFoundHandler((request, reply) => answerMissingRoute(app, request, reply));

@@ -3,10 +3,9 @@
  * files at `/assets`. The page calls `/admin/v1` like any other client, so its files are no secret.
  */
 import { fileURLToPath } from 'node:url';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { negotiateEncoding } from '../encoding.ts';
-import { hasTag } from '../etag.ts';
-import { type PageFile, placePage, readPageFiles } from './page-files.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { sendFile } from '../send-file.ts';
+import { placePage, readPageFiles } from './page-files.ts';
 
 export interface ConsoleRoutesDeps {
   /** The setting `console.enabled`. */
@@ -47,9 +46,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
-const REVALIDATED = 'no-cache';
+const REVALIDATED = { ...HEADERS, 'cache-control': 'no-cache' };
 /** Cached for long, because the name of an asset contains a hash of its content. */
-const UNCHANGING = 'public, max-age=31536000, immutable';
+const UNCHANGING = { ...HEADERS, 'cache-control': 'public, max-age=31536000, immutable' };
 
 /** Folder of the built page. In the published package, whose code is bundled as JavaScript, it is beside the bundle. */
 export const CONSOLE_FOLDER = fileURLToPath(
@@ -79,20 +78,6 @@ export function addConsoleRoutes(
   for (const file of page.assets) {
     app.get(`/${file.name}`, (request, reply) => sendFile(file, UNCHANGING, request, reply));
   }
-}
-
-async function sendFile(
-  file: PageFile,
-  cacheControl: string,
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const encoding = negotiateEncoding(headers['accept-encoding'], file.encodings);
-  const etag = `"${file.etag}${encoding === null ? '' : `-${encoding}`}"`;
-  reply.headers({ ...HEADERS, 'cache-control': cacheControl, etag, vary: 'accept-encoding' });
-  if (hasTag(headers['if-none-match'], etag)) return reply.code(304).send();
-  if (encoding !== null) reply.header('content-encoding', encoding);
-  return reply.type(file.type).send(encoding === null ? file.plain : await file.encode(encoding));
 }
 
 function answerUnbuilt(reply: FastifyReply): FastifyReply {

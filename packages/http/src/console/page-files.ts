@@ -2,40 +2,29 @@
  * Reads the built console from its folder: `index.html` and the files of `assets/`, each with its compressed forms.
  * Only files that this function lists can be served. Knows no request.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { encodeWhole } from '../encoding.ts';
+import {
+  FILE_ENCODINGS,
+  type FileEncoding,
+  type FileKind,
+  makeServedFile,
+  type ServedFile,
+} from '../send-file.ts';
 
-export type PageEncoding = 'br' | 'gzip';
-
-export interface PageFile {
+export interface PageFile extends ServedFile {
   /** Path of the file, relative to the folder. */
   name: string;
-  type: string;
-  /** The ETag of the uncompressed form. */
-  etag: string;
-  plain: Buffer;
-  /** Empty for a file whose format is compressed already. */
-  encodings: readonly PageEncoding[];
-  /** Returns a compressed form, which is created at most once. */
-  encode(encoding: PageEncoding): Promise<Buffer>;
 }
 
-interface Kind {
-  type: string;
-  isCompressible: boolean;
-}
-
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, FileKind>> = {
   '.html': { type: 'text/html; charset=utf-8', isCompressible: true },
   '.js': { type: 'text/javascript; charset=utf-8', isCompressible: true },
   '.css': { type: 'text/css; charset=utf-8', isCompressible: true },
   '.svg': { type: 'image/svg+xml', isCompressible: true },
   '.woff2': { type: 'font/woff2', isCompressible: false },
 };
-const SUFFIXES: Readonly<Record<PageEncoding, string>> = { br: '.br', gzip: '.gz' };
-const PAGE_ENCODINGS = Object.keys(SUFFIXES) as PageEncoding[];
+const SUFFIXES: Readonly<Record<FileEncoding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Null if the console was not built. */
 export function readPageFiles(folder: string): { index: PageFile; assets: PageFile[] } | null {
@@ -70,31 +59,14 @@ function listFiles(folder: string): string[] {
 
 /** `names`: all files in the same folder. */
 function readPageFile(folder: string, name: string, names: readonly string[]): PageFile {
-  const forms = new Map<PageEncoding, Promise<Buffer>>();
-  for (const encoding of PAGE_ENCODINGS) {
+  const forms = new Map<FileEncoding, Promise<Buffer>>();
+  for (const encoding of FILE_ENCODINGS) {
     const built = `${name}${SUFFIXES[encoding]}`;
     if (names.includes(built)) forms.set(encoding, Promise.resolve(readFileSync(join(folder, built))));
   }
   return makePageFile(name, readFileSync(join(folder, name)), forms);
 }
 
-/** `forms`: compressed forms that exist already. */
-function makePageFile(
-  name: string,
-  plain: Buffer,
-  forms: Map<PageEncoding, Promise<Buffer>> = new Map(),
-): PageFile {
-  const { type, isCompressible } = KINDS[extname(name)] as Kind;
-  return {
-    name,
-    type,
-    etag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
-    plain,
-    encodings: isCompressible ? PAGE_ENCODINGS : [],
-    encode(encoding) {
-      const form = forms.get(encoding) ?? encodeWhole(encoding, plain);
-      forms.set(encoding, form);
-      return form;
-    },
-  };
+function makePageFile(name: string, plain: Buffer, forms?: Map<FileEncoding, Promise<Buffer>>): PageFile {
+  return { name, ...makeServedFile(KINDS[extname(name)] as FileKind, plain, forms) };
 }

@@ -166,6 +166,28 @@ const PAGES: readonly Page[] = [
     type: 'text/javascript',
   },
   {
+    path: '/docs/{page}',
+    id: 'getPage',
+    summary: 'A page of the documentation as Markdown.',
+    type: 'text/markdown',
+    parameters: [
+      {
+        name: 'page',
+        in: 'path',
+        required: true,
+        description: 'The name of the page, as `/llms.txt` lists it.',
+        schema: { type: 'string' },
+        example: 'calling.md',
+      },
+    ],
+  },
+  {
+    path: '/llms.txt',
+    id: 'getPages',
+    summary: 'The list of the pages, in the format of llmstxt.org.',
+    type: 'text/plain',
+  },
+  {
     path: '/_/about',
     id: 'getAbout',
     summary: 'For clients of ODXProxy: name and version of the gateway.',

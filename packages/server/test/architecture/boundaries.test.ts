@@ -116,10 +116,11 @@ const BOUNDARIES: Record<string, string> = {
   authorization: `
     .: admin control/audit control/consents control/instances control/keys control/tokens egress stores/ports lru-cache oidc-provider zod node node:http`,
   http: `
-    .: data gateway admin authorization console openapi reference shedding agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
+    .: data gateway admin authorization console openapi pages reference shedding agents observe wire @erp-proxy/async/shared-bytes @erp-proxy/contract/admin @fastify fastify lru-cache zod node node:http node:net
     admin: admin authorization control/audit data/documents gateway . console openapi control/keys observe policy @erp-proxy/contract/admin fastify lru-cache zod node
     openapi: admin gateway . shedding @erp-proxy/contract/admin fastify zod node
     console: . fastify node
+    pages: . fastify node
     reference: fastify node
     shedding:`,
   server: `

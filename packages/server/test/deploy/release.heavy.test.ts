@@ -10,6 +10,7 @@ const FILES = [
   'scripts/release.ts',
   'scripts/pack/repository.ts',
   'scripts/pack/root.ts',
+  'scripts/pack/server-json.ts',
   'package-lock.json',
   'package.json',
   'CHANGELOG.md',
@@ -82,6 +83,17 @@ test('a dry run publishes what npm run pack writes', () => {
   const published = commands.filter((line) => line.startsWith('npm publish'));
   const packages = globSync('packages/{server,client}/package.json', { cwd: root });
   expect(published).toHaveLength(packages.length);
+});
+
+test('a repository on GitHub is listed in the registry of MCP, after npm has the package', () => {
+  expect(release('--dry-run').commands.join('\n')).not.toContain('mcp-publisher');
+  git('remote', 'set-url', 'origin', 'git@github.com:team/erp-proxy.git');
+  const { commands, problems } = release('--dry-run');
+  expect(problems).toEqual([]);
+  const place = (command: string) => commands.findIndex((line) => line.startsWith(command));
+  expect(place('npm run pack')).toBeLessThan(place('mcp-publisher validate ./out/server.json'));
+  expect(place('mcp-publisher validate ./out/server.json')).toBeLessThan(place('git tag'));
+  expect(place('npm publish')).toBeLessThan(place('mcp-publisher publish ./out/server.json'));
 });
 
 test.each<[name: string, change: () => void, problem: RegExp]>([

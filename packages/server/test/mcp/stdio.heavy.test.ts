@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
+import { readManifest } from '../../../../scripts/pack/manifest.ts';
+import { makeServerJson } from '../../../../scripts/pack/server-json.ts';
 import { CLIENT_CONFIGURATIONS } from '../../src/cli/mcp/client-configurations.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { ENTRY, makeFolder, startProgram } from '../process/program.ts';
@@ -88,6 +90,32 @@ test.each(CLIENT_CONFIGURATIONS)(
     expect(questions).toEqual([expect.stringContaining('Delete for good')]);
   },
 );
+
+test('what the registry of MCP describes serves the tools', async () => {
+  const { proxy } = await startStage();
+  const repository = {
+    type: 'git',
+    url: 'git+https://github.com/team/erp-proxy.git',
+    directory: 'packages/server',
+  } as const;
+  const entry = JSON.parse(JSON.stringify(makeServerJson(repository, readManifest('packages/server'))));
+  const [{ packageArguments, environmentVariables }] = entry.packages;
+  const given: Record<string, string> = { address: proxy.url, key: proxy.key };
+  const env = environmentVariables.map(({ name, isSecret }: { name: string; isSecret?: boolean }) => [
+    name,
+    given[isSecret ? 'key' : 'address'],
+  ]);
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [ENTRY, ...packageArguments.map(({ value }: { value: string }) => value)],
+    cwd: makeFolder(),
+    env: Object.fromEntries(env),
+    stderr: 'pipe',
+  });
+  const client = await connectClient(transport, {});
+  const { data } = await callTool(client, 'count_records', { model: 'res.partner' });
+  expect(data.count).toBeGreaterThan(0);
+});
 
 /** The address that a configuration names, or else the arguments with which it starts the program. */
 function readConfiguration(text: string): { address?: string; args?: string[] } {

@@ -192,6 +192,20 @@ describe('the installed program', () => {
     expect((await server.ended).stdout).toContain('"msg":"stopped"');
   });
 
+  test('serves the pages of the tarball as Markdown, and lists them', async () => {
+    const server = type('exec npx erp-proxy serve', {
+      ERP_PROXY_STORE_URL: 'memory:',
+      ERP_PROXY_HTTP_PORT: '0',
+    });
+    const [, url = ''] = await server.waitFor(/"url":"(http:[^"]+)"/);
+    const list = (await send(`${url}/llms.txt`)).body.toString();
+    const pages = [...list.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, path]) => path as string);
+    expect(pages.sort()).toEqual(globSync('docs/*.md', { cwd: root }).sort());
+    for (const path of pages) expect([path, (await send(`${url}/${path}`)).status]).toEqual([path, 200]);
+    server.kill('SIGTERM');
+    await server.ended;
+  });
+
   test('serves MCP, whose SDK is part of the tarball', async () => {
     const demo = type('exec npx erp-proxy demo', { ERP_PROXY_HTTP_PORT: '0' });
     const [, url, key = ''] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
