@@ -1554,6 +1554,7 @@ const REFUSED: readonly RefusedCalls[] = [
         ['write', 'account.move', [[invoice], { line_ids: [[1, line, ofLine]] }]],
         ['write', 'account.move.line', [[line], ofLine]],
         ['write', 'account.move.line', [[line], { matching_number: 'I1' }]],
+        ['write', 'account.move.line', [[line], { reconciled_lines_ids: [[6, 0, [line]]] }]],
         ['create', 'account.move', [{ move_type: 'entry' }], { context: { default_amount_residual: 0 } }],
       ] as const;
     },
@@ -1573,6 +1574,18 @@ const REFUSED: readonly RefusedCalls[] = [
       ],
       ['write', 'sale.order.line', [[1], { qty_invoiced: 1, invoice_status: 'invoiced' }]],
       ['write', 'account.move.line', [[1], { parent_state: 'posted' }]],
+    ],
+  },
+  {
+    name: 'values change accounts, banks, stock and the approval of leaves',
+    versions: [19, 19],
+    policy: { models: { 'hr.leave': ['*'], 'product.*': ['*'], 'res.partner.bank': ['read', 'write'] } },
+    needs: 'account.move',
+    allowed: [['search_read', 'product.category', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['write', 'hr.leave', [[1], { validation_type: 'no_validation' }]],
+      ['write', 'product.category', [[1], { account_stock_variation_id: 1 }]],
+      ['write', 'res.partner.bank', [[1], { bank_bic: 'ATTACKXX' }]],
     ],
   },
   {

@@ -184,6 +184,11 @@ describe('finds commands', () => {
     ['account.move/write', '{"inalterable_hash": "a"}', 'account.secure.entries.wizard/create'],
     ['sale.order.line/write', '{"state": "sale"}', 'sale.order/write'],
     ['product.product/write', '{"qty_available": 5}', 'stock.quant/create'],
+    // What a field that Odoo writes to another record changes.
+    ['account.move.line/write', '{"reconciled_lines_ids": [6]}', 'account.partial.reconcile/create'],
+    ['hr.leave/write', '{"validation_type": "no_validation"}', 'hr.leave.type/write'],
+    ['res.partner.bank/write', '{"bank_bic": "A"}', 'res.bank/write'],
+    ['stock.lot/write', '{"location_id": 8}', 'stock.quant/create'],
     ['crm.team/write', '{"alias_defaults": "{}"}', 'mail.alias/write'],
     ['sale.order/write', '{"access_token": "known"}', 'portal.share/write'],
     ['project.task/create', '{"access_token": "known"}', 'portal.share/write'],
