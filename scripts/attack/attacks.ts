@@ -1534,7 +1534,7 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
-    name: 'values of a draft say that it is paid, or lock it',
+    name: 'values of a draft say that it is paid, lock it, or send mail to a user',
     policy: { models: { 'account.move': ['*'], 'account.move.line': ['*'] } },
     needs: 'account.move',
     allowed: async ({ odoo }) => {
@@ -1553,6 +1553,8 @@ const REFUSED: readonly RefusedCalls[] = [
         ['write', 'account.move', [[invoice], { inalterable_hash: 'attack' }]],
         ['write', 'account.move', [[invoice], { line_ids: [[1, line, ofLine]] }]],
         ['write', 'account.move.line', [[line], ofLine]],
+        ['write', 'account.move', [[invoice], { user_id: 2 }]],
+        ['create', 'account.move', [{ move_type: 'out_invoice' }], { context: { default_user_id: 2 } }],
         ['write', 'account.move.line', [[line], { matching_number: 'I1' }]],
         ['write', 'account.move.line', [[line], { reconciled_lines_ids: [[6, 0, [line]]] }]],
         ['create', 'account.move', [{ move_type: 'entry' }], { context: { default_amount_residual: 0 } }],

@@ -71,6 +71,8 @@ from scheduled_methods import read_scheduled
 REVIEW = Path(__file__).with_name("review.json")
 # Maximum number of calls that are followed from `create`, `write` or an inverse.
 DEPTH_MAX = 8
+# Maximum number of related fields that are followed, each related to the next.
+RELATED_MAX = 4
 CREATES = {"create", "copy", "name_create", "find_or_create", "_load_records"}
 WRITES = {"write", "_write", "update", ASSIGNMENT, "toggle_active", "action_archive", "action_unarchive"}
 # Methods that return records of the same model.
@@ -198,8 +200,21 @@ class Finder:
         for ancestor in self.sources.ancestors[model]:
             for definition in self.sources.models[ancestor].methods.get(SUBSCRIBES, ()):
                 for name in definition.facts.keys & fields.keys():
-                    if _is_settable(fields[name]) and (ancestor != THREAD or fields[name].get("tracking")):
+                    # Odoo takes the user from the values of the call, also if the field cannot be set.
+                    if ancestor != THREAD or self._is_tracked(model, name):
                         self._add(model, name, Hit(*FOLLOWER, "", "", ASSIGNED))
+
+    def _is_tracked(self, model: str, name: str) -> bool:
+        """Whether changes of a field are tracked. A related field is tracked like the one that it leads to."""
+        for _ in range(RELATED_MAX):
+            known = self.sources.models.get(model)
+            keywords = known.fields.get(name, {}) if known else {}
+            if "tracking" in keywords or not keywords.get("related"):
+                return bool(keywords.get("tracking"))
+            *links, name = _split(keywords["related"])
+            for link in links:
+                model = self.sources.find_relation(model, link) or ""
+        return False
 
     def _find_evaluated(self, model: str, method: str) -> None:
         """Finds fields whose texts a method evaluates, or passes on to one that does."""

@@ -50,6 +50,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.quiet.task',
       'library.rack',
       'library.reader',
+      'library.related.task',
       'library.reservation',
       'library.shelf',
       'library.sorted',
@@ -61,7 +62,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'mail.thread',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(28);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(29);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -498,6 +499,7 @@ describe.skipIf(!hasCommand('python3'))(
       const { rows } = list([SENT]);
       expect(ofModel(rows, 'library.task')).toEqual(['owner_ids,user_id=mail.followers/write']);
       expect(ofModel(rows, 'library.quiet.task')).toBeUndefined();
+      expect(ofModel(rows, 'library.related.task')).toEqual(['user_id=mail.followers/write']);
     });
 
     test('has texts that are evaluated, as those of a domain', () => {

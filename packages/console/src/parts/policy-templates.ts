@@ -77,7 +77,7 @@ export function listPolicyTemplates(instance: string): PolicyTemplate[] {
           'res.company': ['read'],
         },
         fields: {
-          'sale.order': { deny: ['state', 'locked'] },
+          'sale.order': { deny: ['state', 'locked', 'sign*'] },
           'account.move': {
             deny: [
               'state',

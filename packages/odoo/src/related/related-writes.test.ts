@@ -186,6 +186,7 @@ describe('finds commands', () => {
     ['product.product/write', '{"qty_available": 5}', 'stock.quant/create'],
     // What a field that Odoo writes to another record changes.
     ['account.move.line/write', '{"reconciled_lines_ids": [6]}', 'account.partial.reconcile/create'],
+    ['account.move/write', '{"user_id": 2}', 'mail.followers/write'],
     ['hr.leave/write', '{"validation_type": "no_validation"}', 'hr.leave.type/write'],
     ['res.partner.bank/write', '{"bank_bic": "A"}', 'res.bank/write'],
     ['stock.lot/write', '{"location_id": 8}', 'stock.quant/create'],

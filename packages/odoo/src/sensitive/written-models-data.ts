@@ -12,7 +12,7 @@ account.financial.year.op fiscalyear_last_day,fiscalyear_last_month,opening_date
 account.full.reconcile exchange_move_id=account.move/create~@14-18
 account.invoice.send composer_id=mail.compose.message/write@14-16
 account.journal action_open_topup_wizard()=res.partner.bank/create@19 alias_id=mail.alias/unlink~ bank_acc_number,set_bank_account()=res.partner.bank/create bank_acc_number,bank_id=res.partner.bank/write?bank_account_id bank_account_id=res.partner.bank/unlink~ company_id=res.partner.bank/write!?bank_account_id l10n_ch_postal=res.partner.bank/write?bank_account_id@14
-account.move amount_residual,amount_residual_signed,payment_state=account.partial.reconcile/create
+account.move amount_residual,amount_residual_signed,payment_state=account.partial.reconcile/create user_id=mail.followers/write
 account.move.line amount_residual,amount_residual_currency,reconciled=account.partial.reconcile/create matching_number=account.partial.reconcile/create@16 move_name,parent_state=account.move/write reconciled_lines_ids=account.partial.reconcile/create@19
 account.move.send.wizard create_mail_template()=mail.template/create@19
 account.partial.reconcile exchange_move_id=account.move/create~@16-19 exchange_move_id=account.move/unlink~@19 full_reconcile_id=account.full.reconcile/unlink~
