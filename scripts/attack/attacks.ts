@@ -1534,6 +1534,88 @@ const REFUSED: readonly RefusedCalls[] = [
     ],
   },
   {
+    name: 'values of a draft say that it is paid, lock it, or send mail to a user',
+    policy: { models: { 'account.move': ['*'], 'account.move.line': ['*'] } },
+    needs: 'account.move',
+    allowed: async ({ odoo }) => {
+      const { invoice, line } = await draftInvoice(odoo);
+      return [
+        ['write', 'account.move', [[invoice], { narration: 'attack', invoice_date: '2026-01-01' }]],
+        ['write', 'account.move.line', [[line], { name: 'attack' }]],
+      ];
+    },
+    refused: async ({ odoo }) => {
+      const { invoice, line } = await draftInvoice(odoo);
+      const ofLine = { amount_residual: 0, amount_residual_currency: 0, reconciled: true };
+      return [
+        ['write', 'account.move', [[invoice], { amount_residual: 0 }]],
+        ['write', 'account.move', [[invoice], { payment_state: 'paid' }]],
+        ['write', 'account.move', [[invoice], { inalterable_hash: 'attack' }]],
+        ['write', 'account.move', [[invoice], { line_ids: [[1, line, ofLine]] }]],
+        ['write', 'account.move.line', [[line], ofLine]],
+        ['write', 'account.move', [[invoice], { user_id: 2 }]],
+        ['create', 'account.move', [{ move_type: 'out_invoice' }], { context: { default_user_id: 2 } }],
+        ['write', 'account.move.line', [[line], { matching_number: 'I1' }]],
+        ['write', 'account.move.line', [[line], { reconciled_lines_ids: [[6, 0, [line]]] }]],
+        ['create', 'account.move', [{ move_type: 'entry' }], { context: { default_amount_residual: 0 } }],
+      ] as const;
+    },
+  },
+  {
+    name: 'a line says that its order is confirmed, or that its invoice is posted',
+    policy: { models: { 'account.move.line': ['*'], 'sale.order.line': ['*'] } },
+    needs: 'sale.order',
+    allowed: [['search_read', 'sale.order.line', [[], ['state', 'qty_invoiced']], { limit: 1 }]],
+    refused: [
+      ['create', 'sale.order.line', [{ order_id: 1, name: 'attack', state: 'sale' }]],
+      [
+        'create',
+        'sale.order.line',
+        [{ order_id: 1, name: 'attack' }],
+        { context: { default_state: 'sale' } },
+      ],
+      ['write', 'sale.order.line', [[1], { qty_invoiced: 1, invoice_status: 'invoiced' }]],
+      ['write', 'account.move.line', [[1], { parent_state: 'posted' }]],
+    ],
+  },
+  {
+    name: 'values change accounts, banks, stock and the approval of leaves',
+    versions: [19, 19],
+    policy: { models: { 'hr.leave': ['*'], 'product.*': ['*'], 'res.partner.bank': ['read', 'write'] } },
+    needs: 'account.move',
+    allowed: [['search_read', 'product.category', [[], ['name']], { limit: 1 }]],
+    refused: [
+      ['write', 'hr.leave', [[1], { validation_type: 'no_validation' }]],
+      ['write', 'product.category', [[1], { account_stock_variation_id: 1 }]],
+      ['write', 'res.partner.bank', [[1], { bank_bic: 'ATTACKXX' }]],
+    ],
+  },
+  {
+    name: 'the context unlocks posted entries',
+    policy: {
+      models: {
+        'account.move': ['create', 'read', 'write', 'unlink'],
+        'account.move.line': ['create', 'read', 'write', 'unlink'],
+      },
+    },
+    needs: 'account.move',
+    refused: [
+      ['write', 'account.move', [[1], { date: '2026-01-01' }], { context: { skip_readonly_check: true } }],
+      ['unlink', 'account.move', [[1]], { context: { force_delete: true } }],
+    ],
+  },
+  {
+    name: 'the quantity on hand of a product changes the stock',
+    versions: [19, 19],
+    policy: { models: { 'product.product': ['*'], 'product.template': ['*'] } },
+    needs: 'stock.quant',
+    allowed: [['write', 'product.product', [[1], { description: 'attack' }]]],
+    refused: [
+      ['write', 'product.product', [[1], { qty_available: 5 }]],
+      ['write', 'product.template', [[1], { qty_available: 5 }]],
+    ],
+  },
+  {
     name: 'a form writes system parameters',
     versions: [15, 19],
     policy: { models: { 'crm.*': ['*'], 'publisher_warranty.contract': ['*'] } },
@@ -1814,4 +1896,13 @@ const make = (call: KeyCall, [action, model, params, keyword]: Call) => call(act
 
 function print([action, model, params]: Call): string {
   return `${action} of ${model} ${JSON.stringify(params).slice(0, 200)}`;
+}
+
+/** A draft invoice for a customer, and its line of payment terms. */
+async function draftInvoice(odoo: Target['odoo']): Promise<{ invoice: number; line: number }> {
+  const lines = [[0, 0, { name: 'attack', price_unit: 1 }]];
+  const values = { move_type: 'out_invoice', partner_id: 3, invoice_line_ids: lines };
+  const [invoice = 0] = [await odoo('account.move', 'create', [values])].flat();
+  const [line] = await odoo('account.move.line', 'search', [[['move_id', '=', invoice]]], { limit: 1 });
+  return { invoice, line };
 }

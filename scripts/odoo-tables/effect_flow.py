@@ -146,10 +146,29 @@ class _EffectTrace(_Trace):
             self._visit(node.body, tested or keys)
             self._visit(node.orelse, keys)
             return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            self._note_call(node, keys)
+        if isinstance(node, ast.Call):
+            for call in self._list_calls(node):
+                self._note_call(call, keys)
         for child in ast.iter_child_nodes(node):
             self._visit(child, keys)
+
+    def _list_calls(self, node: ast.Call) -> Iterator[ast.Call]:
+        """A call of a method, also of one that a variable holds: as calls of the methods themselves."""
+        functions = self.bound.get(node.func.id, ()) if isinstance(node.func, ast.Name) else (node.func,)
+        for function in (each for bound in functions for each in self._list_methods(bound)):
+            yield ast.copy_location(ast.Call(func=function, args=node.args, keywords=node.keywords), node)
+
+    def _list_methods(self, node: ast.expr) -> Iterator[ast.Attribute]:
+        """The methods that an expression can be: `a.b`, `getattr(a, "b")`, and choices between such expressions."""
+        if isinstance(node, ast.Attribute):
+            yield node
+        elif isinstance(node, ast.Call) and _name_of(node.func) == "getattr" and len(node.args) > 1:
+            for name in self._constants_of(node.args[1]):
+                yield ast.copy_location(ast.Attribute(value=node.args[0], attr=name, ctx=ast.Load()), node)
+        else:
+            parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else getattr(node, "elts", ())
+            for part in node.values if isinstance(node, (ast.BoolOp, ast.Dict)) else parts:
+                yield from self._list_methods(part)
 
     def _is_result(self, target: ast.expr) -> bool:
         """Whether a statement adds to the result of the function."""

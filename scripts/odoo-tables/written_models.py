@@ -15,6 +15,9 @@ Each PATH is a checkout, as for read_odoo.py. A field is found if it has
 - a place in `_message_auto_subscribe_followers`: the user whom it names gets mail, and follows the record. `user_id`
   counts if changes of it are tracked, as in Odoo
 - a place as the link of `_inherits`: values of the call, and later ones, are written to the record that it names
+- a column that only Odoo fills in, by computing it from records of other models, such as the residual amount of a line
+  from its reconciliations: a value of the call says what these records do not say. `computed` of review.json says which
+  of them count
 
 A public method is found too, under its name with `()`, by what it changes itself. `called` of review.json says which of
 its targets need an entry.
@@ -68,6 +71,8 @@ from scheduled_methods import read_scheduled
 REVIEW = Path(__file__).with_name("review.json")
 # Maximum number of calls that are followed from `create`, `write` or an inverse.
 DEPTH_MAX = 8
+# Maximum number of related fields that are followed, each related to the next.
+RELATED_MAX = 4
 CREATES = {"create", "copy", "name_create", "find_or_create", "_load_records"}
 WRITES = {"write", "_write", "update", ASSIGNMENT, "toggle_active", "action_archive", "action_unarchive"}
 # Methods that return records of the same model.
@@ -95,12 +100,14 @@ EVALUATED = "evaluated"
 SCHEDULED = "scheduled"
 # How the record changes whose fields a record has as its own.
 INHERITS = "inherits"
+# How a value stands in for what Odoo computes from other records.
+COMPUTED = "computed"
 # How a user is told of a record, and follows it.
 ASSIGNED = "assigned"
 SUBSCRIBES = "_message_auto_subscribe_followers"
 THREAD = "mail.thread"
 # What a field does only if the call sets it, not if another field sets it.
-ALONE = {DELETED, EVALUATED, INHERITS, SCHEDULED}
+ALONE = {COMPUTED, DELETED, EVALUATED, INHERITS, SCHEDULED}
 # The end of the name under which a method is listed among the fields.
 CALL = "()"
 REFUSED_DECORATORS = {"private", "property", "lazy_property", "cached_property", "setter"}
@@ -165,6 +172,9 @@ class Finder:
                     self._add(model, name, hit)
             if keywords.get("related") and keywords.get("readonly") is False:
                 self._add_related(model, name, keywords["related"])
+            if _is_only_computed(keywords):
+                for other, source in self._list_sources(model, name):
+                    self._add(model, name, Hit(other, "write", source, "", COMPUTED))
         for ancestor in self.sources.ancestors[model]:
             for known in self.sources.models[ancestor].classes:
                 for parent, link in known.delegates.items():
@@ -190,8 +200,21 @@ class Finder:
         for ancestor in self.sources.ancestors[model]:
             for definition in self.sources.models[ancestor].methods.get(SUBSCRIBES, ()):
                 for name in definition.facts.keys & fields.keys():
-                    if _is_settable(fields[name]) and (ancestor != THREAD or fields[name].get("tracking")):
+                    # Odoo takes the user from the values of the call, also if the field cannot be set.
+                    if ancestor != THREAD or self._is_tracked(model, name):
                         self._add(model, name, Hit(*FOLLOWER, "", "", ASSIGNED))
+
+    def _is_tracked(self, model: str, name: str) -> bool:
+        """Whether changes of a field are tracked. A related field is tracked like the one that it leads to."""
+        for _ in range(RELATED_MAX):
+            known = self.sources.models.get(model)
+            keywords = known.fields.get(name, {}) if known else {}
+            if "tracking" in keywords or not keywords.get("related"):
+                return bool(keywords.get("tracking"))
+            *links, name = _split(keywords["related"])
+            for link in links:
+                model = self.sources.find_relation(model, link) or ""
+        return False
 
     def _find_evaluated(self, model: str, method: str) -> None:
         """Finds fields whose texts a method evaluates, or passes on to one that does."""
@@ -312,8 +335,44 @@ class Finder:
     def _add(self, model: str, name: str, hit: Hit) -> None:
         self.hits.setdefault((model, name), set()).add(hit)
 
+    def _list_sources(self, model: str, name: str) -> set[tuple[str, str]]:
+        """The fields of other models from which a field is computed, over any number of steps.
+
+        An empty name stands for the existence of records of the model.
+        """
+        found: set[tuple[str, str]] = set()
+        pending = [(model, name)]
+        seen: set[tuple[str, str]] = set()
+        while pending:
+            at = pending.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            for path in self._list_dependencies(*at):
+                owner = at[0]
+                for step in path:
+                    if owner not in self.sources.models or step not in self.sources.models[owner].fields:
+                        break
+                    found.add((owner, step))
+                    pending.append((owner, step))
+                    relation = self.sources.find_relation(owner, step)
+                    if relation is None:
+                        break
+                    found.add((relation, ""))
+                    owner = relation
+        return {each for each in found if each[0] != model}
+
+    def _list_dependencies(self, model: str, name: str) -> list[list[str]]:
+        """The paths that a field is related to, or that the method that computes it declares."""
+        keywords = self.sources.models[model].fields[name]
+        related, compute = keywords.get("related"), keywords.get("compute")
+        if related:
+            return [_split(related)]
+        definitions = self.sources.methods_of(model, compute) if isinstance(compute, str) else ()
+        return [path.split(".") for method in definitions for path in method.depends]
+
     def _add_related(self, model: str, name: str, related: object) -> None:
-        path = list(related) if isinstance(related, (list, tuple)) else str(related).split(".")
+        path = _split(related)
         at: object = model
         for step in path[:-1]:
             known = self.sources.models.get(at) if isinstance(at, str) else None
@@ -446,6 +505,17 @@ class Finder:
         return None if any(fields[name].get("default") for name in found) else found
 
 
+def _split(related: object) -> list[str]:
+    return list(related) if isinstance(related, (list, tuple)) else str(related).split(".")
+
+
+def _is_only_computed(keywords: dict) -> bool:
+    """Whether a field has a column of its own that only Odoo fills in, although a call can set it."""
+    is_derived = keywords.get("compute") or (keywords.get("related") and not keywords.get(INHERITED))
+    is_stored = keywords.get("store") is True
+    return bool(is_derived) and is_stored and not keywords.get("inverse") and keywords.get("readonly") is not False
+
+
 def _is_settable(keywords: dict) -> bool:
     is_derived = keywords.get("compute") or (keywords.get("related") and not keywords.get(INHERITED))
     return not is_derived or bool(keywords.get("store") or keywords.get("inverse")) or keywords.get("readonly") is False
@@ -461,6 +531,8 @@ class Review:
     called: list[dict]
     # Targets of links that need an entry.
     deleted: list[dict]
+    # Targets of fields that only Odoo computes that need an entry.
+    computed: list[dict]
     # Fields that need no entry: patterns of models, with fields and targets unless all count; `scheduled` for mail
     # that a scheduled action sends.
     sources: list[dict]
@@ -478,6 +550,7 @@ class Review:
             rows["needed"],
             rows["called"],
             rows["deleted"],
+            rows.get("computed", []),
             rows["sources"],
             {(row["model"], row["link"]): row["by"] for row in rows["links"]},
             {(model, method) for row in rows["harmless"] for model in row["models"] for method in row["methods"]},
@@ -486,7 +559,8 @@ class Review:
 
     def check(self, model: str, name: str, hit: Hit) -> tuple[str, str] | None:
         """The target that needs an entry in a policy; None: no target does."""
-        rows = self.called if name.endswith(CALL) else self.deleted if hit.how == DELETED else self.needed
+        ways = {DELETED: self.deleted, COMPUTED: self.computed}
+        rows = self.called if name.endswith(CALL) else ways.get(hit.how, self.needed)
         row = {} if hit.how == INHERITS else next((row for row in rows if _is_needed(row, hit)), None)
         if row is None:
             return None
@@ -551,7 +625,7 @@ class Table:
             for hit in hits:
                 if hit.model != model:
                     needed = self.review.check(model, name, hit)
-                    if needed is None and name.endswith(CALL):
+                    if needed is None and (name.endswith(CALL) or hit.how == COMPUTED):
                         continue
                     rows = self.left_out if needed is None else self.rows
                     row = rows.setdefault((model, name), {}).setdefault(needed or (hit.model, hit.method), Row())

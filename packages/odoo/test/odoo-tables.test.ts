@@ -50,6 +50,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'library.quiet.task',
       'library.rack',
       'library.reader',
+      'library.related.task',
       'library.reservation',
       'library.shelf',
       'library.sorted',
@@ -61,7 +62,7 @@ describe.skipIf(!hasCommand('python3'))('tables of Odoo (skipped where python3 i
       'mail.thread',
       'res.groups',
     ]);
-    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(28);
+    expect(output.split('\n').filter((line) => line.startsWith('"library.'))).toHaveLength(29);
   });
 
   test('have what models extend, inherit and delegate to', () => {
@@ -484,10 +485,21 @@ describe.skipIf(!hasCommand('python3'))(
       ]);
     });
 
+    test('has stored fields that only Odoo computes, with the records from which they come over any number of steps', () => {
+      const computed = [{ models: ['library.card'], methods: ['write'], fields: ['printed'] }];
+      expect(ofModel(list([], { computed }).rows, 'library.member')).toEqual([
+        'is_printed,is_ready=library.card/write',
+      ]);
+      expect(ofModel(list([TARGETS]).rows, 'library.member')).not.toContain(
+        'is_printed,is_ready=library.card/write',
+      );
+    });
+
     test('has users of whom Odoo makes followers, if changes of the field are tracked or the model says so', () => {
       const { rows } = list([SENT]);
       expect(ofModel(rows, 'library.task')).toEqual(['owner_ids,user_id=mail.followers/write']);
       expect(ofModel(rows, 'library.quiet.task')).toBeUndefined();
+      expect(ofModel(rows, 'library.related.task')).toEqual(['user_id=mail.followers/write']);
     });
 
     test('has texts that are evaluated, as those of a domain', () => {
@@ -694,6 +706,11 @@ class Book(models.Model):
             self._lend_each()
         self._lend_each(self.env.context.get("as_argument"))
 
+    def lend_held(self):
+        lend = getattr(self.card_id, "write")
+        if self.env.context.get("by_held"):
+            lend({"name": "lent"})
+
     def _lend_each(self, how=None):
         self._lend_one()
 
@@ -740,6 +757,7 @@ class Card(models.Model):
     };
     expect(list()).toEqual({
       all: [
+        'by_held card/write',
         'by_private card/write',
         'lend_kept book/lend',
         'lend_now book/lend',
@@ -751,7 +769,7 @@ class Card(models.Model):
       ofReads: ['with_link'],
     });
     const left = [
-      { members: ['by_private'] },
+      { members: ['by_*'] },
       { members: ['lend_*'], targets: ['book/*'] },
       { members: ['with_l*'] },
     ];

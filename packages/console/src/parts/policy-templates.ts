@@ -77,7 +77,7 @@ export function listPolicyTemplates(instance: string): PolicyTemplate[] {
           'res.company': ['read'],
         },
         fields: {
-          'sale.order': { deny: ['state', 'locked'] },
+          'sale.order': { deny: ['state', 'locked', 'sign*'] },
           'account.move': {
             deny: [
               'state',
@@ -85,7 +85,10 @@ export function listPolicyTemplates(instance: string): PolicyTemplate[] {
               'payment_state',
               'is_move_sent',
               'posted_before',
+              'checked',
               'statement_line_id',
+              '*payment_id',
+              'invoice_pdf_report*',
             ],
           },
         },

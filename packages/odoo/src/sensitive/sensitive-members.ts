@@ -165,6 +165,18 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     why: 'a message of the call marks the order as sent, as that method does',
   },
   {
+    name: 'skip_readonly_check',
+    model: 'account.move',
+    method: 'button_draft',
+    why: 'a posted invoice takes other lines, another partner or another date, as after that method (18, 19)',
+  },
+  {
+    name: 'force_delete',
+    model: 'account.move',
+    method: 'button_draft',
+    why: 'posted entries are deleted, as after that method',
+  },
+  {
     name: 'import_file',
     of: 'account.account',
     model: 'account.move',

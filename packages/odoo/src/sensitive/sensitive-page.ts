@@ -104,6 +104,8 @@ When a call sets one of these fields, Odoo also changes records of the model of 
 Any value counts. The call needs a policy that allows the method of that model. A script has found most of the rows in
 the sources of Odoo Community 14 to 19 ([policies.md](policies.md#fields-that-change-other-records)).
 
+- Some fields are columns that Odoo computes from records of the other model, such as \`amount_residual\` of an invoice: a
+  value of the call would say what these records do not say.
 - Fields marked \`linked\` have the effect on existing records, and on a new one only if the call can link it to the other
   record: \`email_from\` of a lead with \`partner_id\`.
 - In values within values, any new record counts as linked.

@@ -32,21 +32,24 @@ const KARMA_OF_FORUM = [
 ];
 
 /**
- * A form that is a bank account with more fields, one that changes an order, mail and followers of each new record, a
- * document that fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an
- * invoice, which the script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the
- * email. Formulas of reports, which only Odoo Enterprise evaluates as domains, and a path of fields of an order, which
- * Odoo follows step by step. Karma: users get the amount when they finish a course, answer a quiz or take part in a
- * forum. JSON in which the call gives receivers, author and files of a mail: a scheduled action sends it for an
- * invoice, a form at once. Shares of the bank accounts to which wages go. Mail of an event, which a scheduled action
- * sends unless it is sent already. Reminders of a meeting, for all who attend, and attendees, who follow it. Tests of
- * mailings, of which a scheduled action sends the best. The title of a task: its words with `#` become tags, and those
- * with `@` assign users, who are searched by name and get mail (17 to 19).
+ * The hash that locks an entry, and numbers by which Odoo reconciles lines or takes them for reconciled. A form that is
+ * a bank account with more fields, one that changes an order, mail and followers of each new record, a document that
+ * fields name, a ticket of Enterprise, modules that a point of sale installs, and the totals of an invoice, which the
+ * script takes for a workflow. Phones of applicants and tickets: Odoo finds their contact by the email. Formulas of
+ * reports, which only Odoo Enterprise evaluates as domains, and a path of fields of an order, which Odoo follows step
+ * by step. Karma: users get the amount when they finish a course, answer a quiz or take part in a forum. JSON in which
+ * the call gives receivers, author and files of a mail: a scheduled action sends it for an invoice, a form at once.
+ * Shares of the bank accounts to which wages go. Mail of an event, which a scheduled action sends unless it is sent
+ * already. Reminders of a meeting, for all who attend, and attendees, who follow it. Tests of mailings, of which a
+ * scheduled action sends the best. The title of a task: its words with `#` become tags, and those with `@` assign
+ * users, who are searched by name and get mail (17 to 19).
  */
 const FURTHER_ROWS = `
 account.setup.bank.manual.config copy(),create(),load(),name_create(),web_save()=res.partner.bank/create
 account.setup.bank.manual.config load(),res_partner_bank_id,web_save(),web_save_multi(),write()=res.partner.bank/write
+account.move inalterable_hash,secure_sequence_number=account.secure.entries.wizard/create
 account.move sending_data,send_and_print_values=mail.mail/create tax_totals,tax_totals_json=account.move.line/write
+account.move.line full_reconcile_id,matching_number=account.partial.reconcile/create
 account.move.send mail_attachments_widget=mail.mail/create
 account.move.send.wizard mail_attachments_widget=mail.mail/create
 account.report.expression formula=ir.filters/create
