@@ -14,6 +14,7 @@ import { emitLibrary } from './pack/emit-library.ts';
 import { type Manifest, makeManifest, readManifest } from './pack/manifest.ts';
 import { findRepository } from './pack/repository.ts';
 import { root } from './pack/root.ts';
+import { makeSbom } from './pack/sbom.ts';
 import { makeServerJson, nameForRegistry } from './pack/server-json.ts';
 
 interface Pack {
@@ -74,7 +75,7 @@ const PACKS: readonly Pack[] = [
 
 const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
-for (const old of globSync('{*.tgz,*.whl,server.json}', { cwd: out })) rmSync(join(out, old));
+for (const old of globSync('{*.tgz,*.whl,*.cdx.json,server.json}', { cwd: out })) rmSync(join(out, old));
 await writeOpenapi(join(out, 'openapi.json'));
 for (const pack of PACKS) {
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
@@ -82,7 +83,7 @@ for (const pack of PACKS) {
 writeWheel();
 writeServerJson();
 
-/** Returns the name of the tarball. */
+/** Writes a list of what the tarball ships beside it. Returns the name of the tarball. */
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
   try {
@@ -97,7 +98,11 @@ async function writeTarball({ source, extra, build }: Pack): Promise<string> {
       repository: findRepository(source),
     });
     writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-    return packFolder(folder);
+    const tarball = packFolder(folder);
+    const consoleFolder = files.includes('console') ? join(folder, 'console') : null;
+    const sbom = makeSbom(manifest, { bundled, consoleFolder });
+    writeFileSync(join(out, tarball.replace('.tgz', '.cdx.json')), `${JSON.stringify(sbom, null, 2)}\n`);
+    return tarball;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -16,6 +16,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const PLATFORMS = 'linux/amd64,linux/arm64';
 const PUBLISHED = 'packages/{server,client}/package.json';
 const CHART = 'deploy/helm/erp-proxy';
+/** docker buildx writes here which digest the image has. */
+const IMAGE_FILE = 'out/image.json';
+/** Stands in a command for this digest, which is known once the image is built. */
+const DIGEST = '<digest>';
 
 const { values } = parseArgs({
   options: { 'dry-run': { type: 'boolean' }, image: { type: 'string' }, charts: { type: 'string' } },
@@ -49,9 +53,16 @@ function listCommands(): Command[] {
     ['git', 'tag', `v${version}`],
     [
       ...(['docker', 'buildx', 'build', '--platform', PLATFORMS, '--file', 'deploy/Dockerfile'] as const),
-      ...(['--tag', `${name}:${version}`, '--provenance=true', '--sbom=true', '--push', '.'] as const),
+      ...(['--tag', `${name}:${version}`, '--provenance=true', '--sbom=true'] as const),
+      ...(['--metadata-file', IMAGE_FILE, '--push', '.'] as const),
+    ],
+    ['cosign', 'sign', '--yes', '--recursive', `${name}@${DIGEST}`],
+    [
+      ...(['cosign', 'attest', '--yes', '--type', 'cyclonedx'] as const),
+      ...(['--predicate', `out/erp-proxy-${version}.cdx.json`, `${name}@${DIGEST}`] as const),
     ],
     ['helm', 'push', `out/chart/erp-proxy-${chartVersion}.tgz`, charts ?? '<charts>'],
+    ['cosign', 'sign', '--yes', `${(charts ?? '<charts>').replace('oci://', '')}/erp-proxy:${chartVersion}`],
     ...listTarballs().map((file): Command => ['npm', 'publish', file, '--provenance', '--access', 'public']),
     ...(isInRegistry ? [['mcp-publisher', 'publish', entry] as const] : []),
     ['git', 'push', 'origin', `v${version}`],
@@ -100,10 +111,18 @@ function listVersions(): [place: string, version: string | undefined][] {
 function runCommand([program, ...args]: Command): void {
   process.stdout.write(`${[program, ...args].join(' ')}\n`);
   if (isDryRun) return;
-  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
+  const known = args.map((arg) => (arg.endsWith(`@${DIGEST}`) ? arg.replace(DIGEST, readDigest()) : arg));
+  const { status } = spawnSync(program, known, { cwd: root, stdio: 'inherit' });
   if (status === 0) return;
   process.stderr.write(`${program} failed; docs/releasing.md says how to continue.\n`);
   process.exit(1);
+}
+
+/** Throws if the builder reports none: without it, another image could be signed. */
+function readDigest(): string {
+  const digest = (JSON.parse(readText(IMAGE_FILE)) as Record<string, unknown>)['containerimage.digest'];
+  if (typeof digest !== 'string') throw new Error(`${IMAGE_FILE} has no digest of the image.`);
+  return digest;
 }
 
 function run(program: string, ...args: string[]): string {

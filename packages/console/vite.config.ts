@@ -21,6 +21,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
+    // What the console contains, with the texts of its licenses. scripts/pack/sbom.ts reads this file.
+    license: { fileName: 'licenses.json' },
   },
   experimental: {
     // Relative addresses in scripts and styles, because they do not know the path that a reverse proxy may add. For the

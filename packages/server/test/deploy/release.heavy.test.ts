@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readText, root } from './deploy-files.ts';
 
@@ -49,10 +49,22 @@ function commit(): void {
   git('commit', '--quiet', '--message', 'A version');
 }
 
-function release(...args: string[]): { status: number | null; commands: string[]; problems: string[] } {
+interface Released {
+  status: number | null;
+  commands: string[];
+  problems: string[];
+}
+
+function release(...args: string[]): Released {
+  return releaseWith('', args);
+}
+
+/** `programs`: a folder whose programs come before those of the machine. */
+function releaseWith(programs: string, args: readonly string[]): Released {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/release.ts', ...args], {
     cwd: folder,
     encoding: 'utf8',
+    env: { ...process.env, PATH: `${programs}${delimiter}${process.env['PATH']}` },
   });
   return { status, commands: listLines(stdout), problems: listLines(stderr) };
 }
@@ -76,6 +88,35 @@ test('a dry run prints each command: packages with provenance, an image for two 
   const [, chart = ''] = /helm package (\S+)/.exec(text) ?? [];
   const [, dockerfile = ''] = /--file (\S+)/.exec(text) ?? [];
   for (const path of [chart, dockerfile]) expect(existsSync(join(root, path)), path).toBe(true);
+});
+
+test('a release signs the image by the digest that the builder reports, and the chart, before npm publishes', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  const programs = mkdtempSync(join(tmpdir(), 'erp-proxy-programs-'));
+  const log = join(programs, 'log');
+  for (const name of ['npm', 'helm', 'cosign', 'docker']) {
+    const image = `mkdir -p out && echo '{"containerimage.digest":"${digest}"}' > out/image.json`;
+    const lines = ['#!/bin/sh', `echo ${name} "$@" >> '${log}'`, ...(name === 'docker' ? [image] : [])];
+    writeFileSync(join(programs, name), `${lines.join('\n')}\n`, { mode: 0o755 });
+  }
+  git('init', '--quiet', '--bare', join(programs, 'pushed'));
+  git('remote', 'set-url', '--push', 'origin', join(programs, 'pushed'));
+  const { status, problems } = releaseWith(programs, [
+    '--image=a.example/b',
+    '--charts=oci://a.example/charts',
+  ]);
+  const ran = listLines(readFileSync(log, 'utf8'));
+  rmSync(programs, { recursive: true });
+  expect(status, problems.join('\n')).toBe(0);
+  const chart = /^version: (\S+)$/m.exec(readText('deploy/helm/erp-proxy/Chart.yaml'))?.[1];
+  expect(ran.filter((line) => /^(cosign|helm push|docker|npm publish)/.test(line))).toEqual([
+    expect.stringMatching(/^docker buildx build .*--metadata-file out\/image\.json --push \.$/),
+    `cosign sign --yes --recursive a.example/b@${digest}`,
+    `cosign attest --yes --type cyclonedx --predicate out/erp-proxy-${version}.cdx.json a.example/b@${digest}`,
+    `helm push out/chart/erp-proxy-${chart}.tgz oci://a.example/charts`,
+    `cosign sign --yes a.example/charts/erp-proxy:${chart}`,
+    ...['erp-proxy-client', 'erp-proxy'].map((name) => expect.stringContaining(`npm publish ./out/${name}-`)),
+  ]);
 });
 
 test('a dry run publishes what npm run pack writes', () => {

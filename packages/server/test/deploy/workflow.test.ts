@@ -1,10 +1,11 @@
 /**
- * Tests the workflow for a public host: it runs the README's commands, with the least rights and only actions that
- * cannot change.
+ * Tests the workflows for a public host: one runs the README's commands, and all have the least rights and only actions
+ * that cannot change.
  */
+import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readText } from '../architecture/repository-files.ts';
+import { readText, root } from '../architecture/repository-files.ts';
 
 const text = readText('.github/workflows/check.yml');
 const workflow = parse(text) as {
@@ -37,8 +38,29 @@ test('it may only read, and leaves no credentials behind', () => {
   }
 });
 
-test('each action is pinned to a commit', () => {
-  const actions = steps.flatMap(({ uses }) => uses ?? []);
-  expect(actions.length).toBeGreaterThan(0);
-  for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+test.each(globSync('.github/workflows/*.yml', { cwd: root }))(
+  '%s may only read, and each of its actions is pinned to a commit',
+  (path) => {
+    const { permissions, jobs } = parse(readText(path)) as typeof workflow;
+    expect(permissions).toEqual({ contents: 'read' });
+    for (const job of Object.values(jobs)) expect(job.permissions).toBeUndefined();
+    const actions = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? []));
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+  },
+);
+
+test('updates are proposed for packages, actions and the image, in folders that have their files', () => {
+  const { updates } = parse(readText('.github/dependabot.yml')) as {
+    updates: { 'package-ecosystem': string; directory: string }[];
+  };
+  const read: Record<string, string> = {
+    npm: 'package-lock.json',
+    'github-actions': '.github/workflows/*.yml',
+    docker: 'Dockerfile',
+  };
+  expect(updates.map((update) => update['package-ecosystem'])).toEqual(Object.keys(read));
+  for (const { 'package-ecosystem': ecosystem, directory } of updates) {
+    expect(globSync(`.${directory}/${read[ecosystem]}`, { cwd: root }), ecosystem).not.toEqual([]);
+  }
 });

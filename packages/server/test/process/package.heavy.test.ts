@@ -142,6 +142,40 @@ describe('the tarballs', () => {
     expect(JSON.parse(readFileSync(installedPath, 'utf8'))).toEqual(document);
   });
 
+  test('have a list of exactly what they ship beside them, with hashes of the lock', () => {
+    const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+    const lists = globSync('*.cdx.json', { cwd: packed }).map((name) => read(join(packed, name)));
+    expect(lists).toHaveLength(listTarballs().length);
+    for (const list of lists) {
+      expect(list).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 });
+      expect(Object.keys(list)).not.toContain('serialNumber');
+    }
+    const program = join(installed, 'node_modules/erp-proxy');
+    const beside = globSync('node_modules/{*,@*/*}/package.json', { cwd: installed })
+      .map((path) => read(join(installed, path)).name)
+      .filter((name) => !/^@?erp-proxy/.test(name));
+    const licenses = readFileSync(join(program, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const inBundle = [...licenses.matchAll(/(?:^|\n---\n\n)((?:@[\w-]+\/)?[\w.-]+)\n\n/g)].map(
+      ([, name]) => name as string,
+    );
+    const inConsole = read(join(program, 'console/licenses.json')).map(({ name }: { name: string }) => name);
+    const components: { name: string; version: string; hashes?: { content: string }[] }[] = lists.flatMap(
+      (list) => list.components,
+    );
+    const names = (list: readonly string[]) => [...new Set(list)].sort();
+    expect(names(components.map(({ name }) => name))).toEqual(names([...beside, ...inBundle, ...inConsole]));
+    const locked = Object.values<{ version?: string; integrity?: string }>(
+      read(join(root, 'package-lock.json')).packages,
+    );
+    for (const { name, version, hashes: [hash] = [] } of components) {
+      const integrity = `sha512-${Buffer.from(hash?.content ?? '', 'hex').toString('base64')}`;
+      expect(
+        locked.filter((entry) => entry.integrity === integrity).map((entry) => entry.version),
+        name,
+      ).toContain(version);
+    }
+  });
+
   test(`weigh less than ${INSTALLED_MB_MAX} MB with their dependencies`, () => {
     const paths = globSync('node_modules/**/*', { cwd: installed });
     const blocks = paths.map((path) => statSync(join(installed, path)).blocks);
