@@ -32,7 +32,7 @@ interface Block {
   title: string;
 }
 
-const PAGES = findFiles('{*.md,docs/*.md,packages/*/README.md,examples/*.md,deploy/**/*.md}');
+const PAGES = findFiles('{*.md,docs/*.md,packages/*/README.md,examples/*.md,skills/**/*.md,deploy/**/*.md}');
 const BLOCKS = PAGES.flatMap(listBlocks);
 const OPENAPI = JSON.parse(JSON.stringify(await renderOpenapi(PROGRAM_VERSION)));
 const LANGUAGES = [

@@ -22,8 +22,11 @@ const ANSWER_MS_MAX = 10;
 const BETWEEN_EVENTS_MS_MAX = 150;
 /** Longer than the lease of a shard. */
 const AWAY_MS = 300;
-/** Number of checks in at least half a minute. */
-const CHECKS_MAX = 1500;
+/**
+ * Number of checks without a further delivery, after which none is expected: at least half a minute. The proxies wait
+ * up to 20 s before they send again what has failed many times, as on a busy machine.
+ */
+const IDLE_CHECKS_MAX = 1500;
 
 /** `kill`: with SIGKILL. `stop`: with SIGSTOP, for a while. `cut`: no connection to PostgreSQL, for a while. */
 export type ReplicaEvent = 'kill' | 'stop' | 'cut';
@@ -177,7 +180,12 @@ export async function runKillRounds({
 
   async function waitForLast(): Promise<void> {
     const isLast = () => names.every((name) => ids.every((id) => versionsOf(name, id).at(-1) === version));
-    for (let check = 0; check < CHECKS_MAX && !isLast(); check++) await pause();
+    let seen = 0;
+    for (let idle = 0; idle < IDLE_CHECKS_MAX && !isLast(); idle++) {
+      if (receiver.received.length > seen) idle = 0;
+      seen = receiver.received.length;
+      await pause();
+    }
     for (const name of names)
       for (const id of ids)
         if (versionsOf(name, id).at(-1) !== version)

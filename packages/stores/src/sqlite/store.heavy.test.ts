@@ -177,8 +177,9 @@ test('is migrated once if ten processes open a new file at the same moment', asy
 test('four processes that append at the same moment write one chain of audit rows', async () => {
   const processes = await startChildren(
     4,
-    `for (let batch = 0; batch < 50; batch++) {
-       await store.audit.append(makeBatch({ at: batch, record: '{"n":1}' }, { at: batch, record: '{"n":2}' }));
+    `for (let at = 0; at < 50; at++) {
+       const batch = makeBatch({ at, record: '{"n":1}' }, { at, record: '{"n":2}' });
+       await insist(() => store.audit.append(batch));
      }`,
   );
   await Promise.all(processes.map(readAnswer));
@@ -192,7 +193,8 @@ test('four processes that claim the same idempotency keys get each key once', as
     4,
     `const claim = { client: 'c', fingerprint: 'f', attempt: String(process.pid), runsForMs: 60_000, expiresInMs: 60_000 };
      for (let id = 0; id < 200; id++) {
-       if ((await store.idempotency.claim({ ...claim, id: String(id) })) === null) writeSync(1, id + '\\n');
+       const held = await insist(() => store.idempotency.claim({ ...claim, id: String(id) }));
+       if (held === null) writeSync(1, id + '\\n');
      }`,
   );
   const claimed = (await Promise.all(processes.map(readAnswer))).flatMap((ids) => ids.trim().split('\n'));
@@ -308,10 +310,21 @@ async function startChildren(count: number, script: string): Promise<ChildProces
     import { once } from 'node:events';
     import { writeSync } from 'node:fs';
     import { openSqliteStore } from ${JSON.stringify(new URL('./store.ts', import.meta.url).href)};
+    import { StoreError } from ${JSON.stringify(new URL('../store-error.ts', import.meta.url).href)};
     import { makeBatch } from ${JSON.stringify(new URL('../audit-batch.fixture.ts', import.meta.url).href)};
+    // On a busy machine, another process can keep the file locked for longer than an operation waits.
+    async function insist(operate) {
+      for (;;) {
+        try {
+          return await operate();
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+        }
+      }
+    }
     process.stdout.write('ready');
     await once(process.stdin, 'data');
-    const store = await openSqliteStore(${JSON.stringify(file)});
+    const store = await insist(() => openSqliteStore(${JSON.stringify(file)}));
     ${script}
     await store.close();
     process.exit();
