@@ -35,13 +35,16 @@ const CHEAP: Stage[] = [
   { name: 'dead code', command: 'npx knip --no-progress' },
   { name: 'docs', command: 'npm run docs -- --check' },
 ];
-const TESTS: Stage[] = [
-  { name: 'tests', command: 'npx vitest run --project most', hasTests: true },
+/** Stages of one list run at the same time. Fuzzing uses the processor while heavy tests wait. */
+const TESTS: Stage[][] = [
+  [{ name: 'tests', command: 'npx vitest run --project most', hasTests: true }],
   ...(isAll
     ? [
-        { name: 'heavy tests', command: 'npx vitest run --project heavy --project memory', hasTests: true },
-        { name: 'fuzzing', command: 'npm run fuzz -- --seconds 60' },
-        { name: 'blocking', command: 'npm run test:blocking --', hasTests: true },
+        [
+          { name: 'heavy tests', command: 'npx vitest run --project heavy --project memory', hasTests: true },
+          { name: 'fuzzing', command: 'npm run fuzz -- --seconds 60' },
+        ],
+        [{ name: 'blocking', command: 'npm run test:blocking --', hasTests: true }],
       ]
     : []),
 ];
@@ -53,7 +56,7 @@ const failures: TestFailure[] = [];
 try {
   const startedMs = performance.now();
   const counts = await Promise.all(CHEAP.map(runStage));
-  for (const stage of TESTS) counts.push(await runStage(stage));
+  for (const stages of TESTS) counts.push(...(await Promise.all(stages.map(runStage))));
   const sum = (read: (each: Counts) => number) => counts.reduce((total, each) => total + read(each), 0);
   const failed = sum((each) => each.failed);
   const skipped = sum((each) => each.skipped);

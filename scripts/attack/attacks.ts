@@ -1691,7 +1691,7 @@ const REFUSED: readonly RefusedCalls[] = [
                 'account.move',
                 [[1], { [version < 18 ? 'send_and_print_values' : 'sending_data']: values }],
               ],
-              ['create', 'account.move.send' + (version < 18 ? '' : '.wizard'), [values]],
+              ['create', version < 18 ? 'account.move.send' : 'account.move.send.wizard', [values]],
             ] as const)
           : []),
         ['write', 'sale.order', [[1], { pending_email_template_id: 1 }]],
