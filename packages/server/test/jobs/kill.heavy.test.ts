@@ -8,7 +8,7 @@ const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const SEED = Math.floor(Math.random() * 1_000_000);
 
 async function expectNothingLost(storeUrl?: string): Promise<void> {
-  const report = await runKillRounds(countRounds(5), SEED, storeUrl);
+  const report = await runKillRounds(countRounds(3), SEED, storeUrl);
   expect(report.faults, JSON.stringify(report)).toEqual([]);
   expect(report.jobs['write done']).toBeGreaterThan(0);
   expect(report.jobs['export done']).toBeGreaterThan(0);

@@ -6,7 +6,7 @@
 import { createTestSchema } from '@erp-proxy/stores/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
-import { countCases } from '../random-cases.ts';
+import { countCases, countRounds } from '../random-cases.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -22,7 +22,7 @@ const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const TOKEN = 'an-admin-token-of-more-than-32-characters';
 const COUNT = 3;
 const ROUNDS = countCases(40);
-const KILLS = 8;
+const KILLS = countRounds(4);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 
 interface Place {
