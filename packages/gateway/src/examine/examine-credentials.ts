@@ -119,8 +119,12 @@ async function explainRefusal(
     const text = `Odoo refuses it: it is wrong or has ended, or it is the key of another user than ${userId}; this server does not tell which`;
     return [hasDatabase, fail('key', text)];
   }
-  if (owner === 'nobody')
-    return [hasDatabase, fail('key', 'Odoo knows no such key: it is wrong or has ended')];
+  if (owner === 'nobody') {
+    // From saas-19.4 on, the dialog for a new key asks for its scope.
+    const text =
+      'Odoo knows no such key for calls: it is wrong, has ended, or has another scope than RPC, such as MCP, which serves only the /mcp of Odoo itself';
+    return [hasDatabase, fail('key', text)];
+  }
   return [hasDatabase, fail('user', `the key is that of user ${owner}, not of ${userId}`)];
 }
 
