@@ -398,7 +398,9 @@ describe('a stored instance', () => {
     expect(well.stdout).toMatch(/^ok {6}user +2 is Mitchell Admin \(admin\) of /m);
     const wrong = await check('wrong');
     expect(wrong).toMatchObject({ status: 1, stderr: '' });
-    expect(wrong.stdout).toMatch(/^FAILED {2}key +Odoo knows no such key for calls: .* another scope than RPC/m);
+    expect(wrong.stdout).toMatch(
+      /^FAILED {2}key +Odoo knows no such key for calls: .* another scope than RPC/m,
+    );
     expect(await check('nobody')).toMatchObject({ status: 1, stderr: expect.stringContaining('nobody') });
     expect(wrong.stdout + well.stdout).not.toContain(sandbox.users.admin.apiKey);
   });
